@@ -1,0 +1,56 @@
+"""demur ranks candidate answers, quotes the best one, and says nothing when it cannot keep its promise."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from demur.asking import ask
+    from demur.data import load
+    from demur.errors import DemurError
+    from demur.evaluation import compare, evaluate
+    from demur.rankers import ranker
+    from demur.types import Abstention, Answer, Candidate, Pool, Ranking, Span
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Abstention",
+    "Answer",
+    "Candidate",
+    "DemurError",
+    "Pool",
+    "Ranking",
+    "Span",
+    "ask",
+    "compare",
+    "evaluate",
+    "load",
+    "ranker",
+]
+
+_HOMES = {
+    "Abstention": "types",
+    "Answer": "types",
+    "Candidate": "types",
+    "DemurError": "errors",
+    "Pool": "types",
+    "Ranking": "types",
+    "Span": "types",
+    "ask": "asking",
+    "compare": "evaluation",
+    "evaluate": "evaluation",
+    "load": "data",
+    "ranker": "rankers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'demur' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"demur.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,67 @@
+"""What all verbs share: results go to stdout, everything else to stderr; progress only on a terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+T = TypeVar("T")
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def stdout() -> Console:
+    """A console for results; colours only where a terminal shows them."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def stderr() -> Console:
+    """A console for everything that is not the result."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def emit(value: Any) -> None:
+    """Write a value as JSON, the result of a verb called with --json."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def note(text: str) -> None:
+    """Write one line for people to stderr."""
+    sys.stderr.write(f"{text}\n")
+
+
+@contextmanager
+def meter(label: str, unit: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """A function to report advance to; a bar shows it on a terminal once two seconds have passed."""
+    if not sys.stderr.isatty():
+        yield lambda advance: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())
+    started = time.monotonic()
+    with Progress(*columns, console=stderr(), transient=True) as bar:
+        task = bar.add_task(label, total=total, visible=False)
+        yield lambda advance: bar.update(task, advance=advance, visible=time.monotonic() - started > 2)
+
+
+def tracked(things: Iterable[T], label: str, unit: str, total: int | None = None) -> Iterator[T]:
+    """The same things, with a meter."""
+    with meter(label, unit, total) as advance:
+        for thing in things:
+            yield thing
+            advance(1)

@@ -1,0 +1,69 @@
+"""The `demur` command: one verb to a file, and one place where errors become one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from demur import __version__
+from demur.cli import data
+from demur.cli.ask import ask
+from demur.cli.compare import compare
+from demur.cli.evaluate import evaluate
+from demur.cli.rank import rank
+from demur.cli.reproduce import reproduce
+from demur.cli.score import score
+from demur.errors import DemurError
+
+DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="demur",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"demur {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def demur(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Rank candidate answers, quote the best one, and say nothing rather than something wrong."""
+
+
+app.command()(ask)
+app.command()(rank)
+app.command()(score)
+app.command()(evaluate)
+app.command()(compare)
+app.command()(reproduce)
+app.add_typer(data.app, name="data")
+
+
+def main() -> None:
+    """Run the command line: exit 0 when done, 1 when something failed, 2 when misused."""
+    try:
+        app()
+    except DemurError as error:
+        sys.stderr.write(f"demur: {error}\n")
+        sys.exit(MISUSED)
+    except KeyboardInterrupt:
+        sys.stderr.write("demur: interrupted\n")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(DONE)

@@ -1,0 +1,67 @@
+"""Everything demur can complain about, in one small tree.
+
+DemurError               one clear line: what is wrong, why, and what to do
+├── UsageError           the call or the command is wrong
+│   └── UnknownName      a name that no registry knows; says which names there are
+├── DataError            a file holds something that cannot be read; names file and line
+│   └── MissingData      a dataset is not here; says how to obtain it
+└── MissingExtra         a part of demur that is not installed; says how to install it
+
+The command line prints the message and exits with 2. Anything that is not a DemurError is a bug of ours.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+
+
+class DemurError(Exception):
+    """An error whose message is meant for the user: what, why, and what to do."""
+
+
+class UsageError(DemurError, ValueError):
+    """A call or command that cannot mean anything."""
+
+
+class UnknownName(UsageError, LookupError):
+    """A name that is not registered."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        super().__init__(f"unknown {kind} {name!r}; {hint}known: {', '.join(names)}")
+
+
+class DataError(DemurError, ValueError):
+    """A file that cannot be read as what it should be."""
+
+    def __init__(
+        self, what: str, *, path: str | Path | None = None, line: int | None = None, fix: str = ""
+    ) -> None:
+        place = "" if path is None else f"{path}:{line}: " if line is not None else f"{path}: "
+        super().__init__(f"{place}{what}{'; ' + fix if fix else ''}")
+
+
+class MissingData(DataError):
+    """A dataset that is not on this machine."""
+
+
+class MissingExtra(DemurError, ImportError):
+    """A dependency that only an extra installs."""
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """The imported module, or one line naming the extra that brings it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module.partition(".")[0]:
+            raise
+        raise MissingExtra(
+            f"this needs {module}, which is not installed; pip install 'demur[{extra}]'"
+        ) from None

@@ -1,0 +1,63 @@
+"""What every ranker is: write `score` or `score_pools`, and ranking comes free."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from abc import ABC
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Self
+
+import numpy as np
+
+from demur.specs import Spec
+from demur.types import Candidate, FloatArray, Pool, Ranking
+
+
+class Ranker(ABC):
+    """A frozen dataclass whose fields are its settings. Higher is better; inputs are never changed."""
+
+    name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.score is Ranker.score and cls.score_pools is Ranker.score_pools:
+            raise TypeError(f"{cls.__name__} must define score or score_pools")
+
+    def score(self, question: str, answers: Sequence[str]) -> FloatArray:
+        """One score per answer."""
+        return self.score_pools([Pool.of(question, answers)])[0]
+
+    def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
+        """One array of scores per pool; override it where pools are cheaper together."""
+        return [np.asarray(self.score(pool.question, pool.answers), dtype=np.float64) for pool in pools]
+
+    def prepare(self, pools: Iterable[Pool]) -> Self:
+        """The ranker as it will score these pools: itself, unless it needs their statistics first."""
+        return self
+
+    @property
+    def needs_preparing(self) -> bool:
+        """Whether `prepare` must see the pools before they are scored."""
+        return False
+
+    def rank(self, question: str, answers: Sequence[str | Candidate]) -> Ranking:
+        """The answers, best first; equal scores keep their order."""
+        candidates = [
+            answer if isinstance(answer, Candidate) else Candidate(str(number), answer)
+            for number, answer in enumerate(answers)
+        ]
+        scores = self.score_pools([Pool("q", question, tuple(candidates))])[0]
+        order = np.argsort(-scores, kind="stable")
+        return Ranking(question, tuple(candidates[i] for i in order), tuple(float(scores[i]) for i in order))
+
+    @property
+    def spec(self) -> str:
+        """The spelling that builds this ranker again, all settings said."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every ranker is a dataclass
+        return str(Spec(self.name, {field.name: getattr(self, field.name) for field in fields if field.init}))
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything the scores depend on; rankers that learn add what they learnt."""
+        return hashlib.sha256(self.spec.encode()).hexdigest()[:16]

@@ -1,0 +1,74 @@
+"""One small spelling for values with settings: ``nDCG(gain=exp)@10``, ``bm25(k1=0.9, stats=dataset)``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from demur.errors import UsageError
+
+Setting = bool | int | float | str
+
+_SHAPE = re.compile(
+    r"\s*(?P<name>[A-Za-z_][\w.-]*)\s*(?:\((?P<settings>.*)\))?\s*(?:@(?P<at>[\d.]+))?\s*", re.S
+)
+_SETTING = re.compile(r"""\s*(?P<key>[A-Za-z_]\w*)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^,"']*?)\s*(?:,|$)""")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name, its settings, and what stands behind the ``@``."""
+
+    name: str
+    settings: dict[str, Setting] = field(default_factory=dict)
+    at: float | None = None
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{key}={spell(value)}" for key, value in sorted(self.settings.items()))
+        at = "" if self.at is None else f"@{self.at:g}"
+        return f"{self.name}{f'({inside})' if inside else ''}{at}"
+
+
+def spell(value: Setting) -> str:
+    """The text from which `parse` reads the value back."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str) and (read(value) != value or re.search(r"[\s,()\"'@]", value)):
+        return f'"{value}"' if '"' not in value else f"'{value}'"
+    return str(value)
+
+
+def read(text: str) -> Setting:
+    """The setting a text spells: a truth value, a whole number, a number, or else the text itself."""
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def parse(text: str) -> Spec:
+    """The spec a text spells, read without ``eval``."""
+    shape = _SHAPE.fullmatch(text)
+    if shape is None:
+        raise UsageError(f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value)")
+    at = None if shape["at"] is None else float(shape["at"])
+    return Spec(shape["name"], _settings(shape["settings"] or "", text), at)
+
+
+def _settings(inside: str, whole: str) -> dict[str, Setting]:
+    settings: dict[str, Setting] = {}
+    position = 0
+    while inside[position:].strip():
+        found = _SETTING.match(inside, position)
+        if found is None or found.end() == position:
+            raise UsageError(f"cannot read the settings in {whole!r}; write them as key=value, key=value")
+        key, value = found["key"], found["value"]
+        if key in settings:
+            raise UsageError(f"{key!r} is set twice in {whole!r}; set it once")
+        settings[key] = value[1:-1] if value[:1] in ("'", '"') else read(value)
+        position = found.end()
+    return settings

@@ -1,0 +1,67 @@
+"""Words of a text: one tokeniser for all of demur.
+
+Characters are of three kinds. Letters, digits and their marks run together into words, so that vowel signs
+and accents never split one. Chinese and Japanese characters and emoji, which are written without spaces,
+stand alone. Everything else separates. Case is folded, and composed and decomposed accents are one.
+`tokens` does the same for many texts at once, in numpy.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+SEPARATES, RUNS, ALONE = 0, 1, 2
+
+_STOPWORDS = """
+a about above after again against all also am an and any are as at be because been before being
+below between both but by can cannot could did do does doing don down during each either etc few for
+from further had has have having he her here hers herself him himself his how however i if in into
+is it its itself just ll may me might more most must my myself neither no nor not now of off on once
+one only or other ought our ours ourselves out over own per re s same shall she should so some such
+t than that the their theirs them themselves then there these they this those through to too under
+until up upon us ve very was we were what whatever when where whether which while who whoever whom
+whose why will with within without would yes yet you your yours yourself yourselves
+"""
+STOPWORDS = frozenset(_STOPWORDS.split())
+"""English function and question words: they say nothing about what a question is about."""
+
+
+def kind(character: str) -> int:
+    """How a character takes part in words: it SEPARATES them, RUNS on, or stands ALONE."""
+    category = unicodedata.category(character)
+    if category[0] in "LNM":
+        written_without_spaces = unicodedata.name(character, "").startswith(("CJK", "HIRAGANA", "KATAKANA"))
+        return ALONE if written_without_spaces else RUNS
+    return ALONE if category == "So" else SEPARATES
+
+
+def fold(text: str) -> str:
+    """The text with case folded and accents composed, as words are compared."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text.casefold())
+
+
+def token_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """Each word as it is compared, with where it starts and ends in the text as written."""
+    start = None
+    for place, character in enumerate(text):
+        this = kind(character)
+        if start is not None and this != RUNS:
+            yield fold(text[start:place]), start, place
+            start = None
+        if this == ALONE:
+            yield fold(character), place, place + 1
+        elif this == RUNS and start is None:
+            start = place
+    if start is not None:
+        yield fold(text[start:]), start, len(text)
+
+
+def tokenize(text: str) -> list[str]:
+    """The words of a text, as they are compared."""
+    return [word for word, _, _ in token_spans(fold(text))]
+
+
+def content(words: Iterable[str]) -> list[str]:
+    """The words that carry meaning: those that are no stop words."""
+    return [word for word in words if word not in STOPWORDS]

@@ -1,0 +1,169 @@
+"""The words of many texts at once, in numpy: `text.tokenize` without a Python loop, words as 64-bit hashes.
+
+A word's hash is a polynomial of its characters modulo 2**64. Two different words among a million share a
+hash with a chance below one in ten million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.text import ALONE, RUNS, fold, kind
+from demur.types import IntArray
+
+HashArray = NDArray[np.uint64]
+SketchArray = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+_P = 0x9E3779B97F4A7C15  # odd, so that powers never lose a bit
+_APART = "\x1e"  # the record separator keeps texts apart while they are read as one
+_UNKNOWN = 255
+_CHUNK = 1 << 17  # characters read together: small enough for the processor's cache
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of some texts, in reading order."""
+
+    codes: Bytes  # per character, its ASCII code; 63 (a question mark) stands for all others
+    places: IntArray  # where those others are
+    others: NDArray[np.uint32]  # and what they are
+    first: IntArray  # per word, the place of its first character
+    last: IntArray  # per word, the place of its last
+    counts: IntArray  # per text, its words
+
+    @property
+    def texts(self) -> IntArray:
+        """Per word, the number of the text it stands in."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    def sketches(self) -> SketchArray:
+        """Per word, a small number from its length and its outer characters: a cheap sieve before hashing."""
+        first, last = self.first, self.last
+        low = _folded_bytes()
+        sketches: SketchArray = (low[self.codes[first]] * 63 + low[self.codes[last]]) * 31 + (last - first)
+        return sketches
+
+    def hashes(self, which: IntArray | slice = slice(None)) -> HashArray:
+        """The hashes of these words (all, or those at some positions)."""
+        first, length = self.first[which], self.last[which] - self.first[which] + 1
+        if not len(first):
+            return np.empty(0, np.uint64)
+        starts = np.cumsum(length) - length
+        inside = np.arange(int(starts[-1] + length[-1])) - np.repeat(starts, length)
+        at = np.repeat(first, length) + inside
+        terms = _ascii_values()[self.codes[at]]
+        if len(self.places):
+            found = np.minimum(np.searchsorted(self.places, at), len(self.places) - 1)
+            other = self.places[found] == at
+            terms[other] = _mixed(self.others[found[other]].astype(np.uint64))
+        terms *= _powers(1 << int(length.max()).bit_length())[inside]
+        return np.add.reduceat(terms, starts)
+
+
+def read(texts: Sequence[str]) -> Words:
+    """The words of a few texts, read as one."""
+    folded = list(texts)
+    for place in np.flatnonzero(~np.fromiter(map(str.isascii, texts), bool, len(texts))):
+        folded[place] = fold(folded[place])  # what is ASCII is folded by _ascii_values
+    joined = _APART.join(folded)
+    if joined.count(_APART) >= len(texts):
+        joined = _APART.join(text.replace(_APART, " ") for text in folded)
+    codes, places, others = _codes(joined)
+    kinds = _kind_table().take(codes)
+    kinds[places] = _kinds(others)
+    runs = kinds == RUNS
+    starts = runs.copy()
+    starts[1:] &= ~runs[:-1]
+    ends = runs
+    ends[:-1] &= ~runs[1:]
+    if len(places) and (alone := kinds == ALONE).any():
+        starts |= alone
+        ends |= alone
+    first, last = np.flatnonzero(starts), np.flatnonzero(ends)
+    apart = np.flatnonzero(codes == ord(_APART))
+    bounds = np.concatenate(([0], np.searchsorted(first, apart), [len(first)]))
+    return Words(codes, places, others, first, last, np.diff(bounds)[: len(texts)])
+
+
+def hash_words(texts: Sequence[str]) -> tuple[HashArray, IntArray]:
+    """The hashes of all words of all texts, in reading order, and how many words each text has."""
+    hashes, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    for chunk in chunks(texts):
+        words = read(chunk)
+        hashes.append(words.hashes())
+        counts.append(words.counts)
+    return np.concatenate(hashes), np.concatenate(counts)
+
+
+def hash_word(word: str) -> int:
+    """The hash of a text that is one word; 0 where it is not."""
+    hashes, _ = hash_words([word])
+    return int(hashes[0]) if len(hashes) == 1 else 0
+
+
+def chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts in runs of about 130,000 characters."""
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    start = 0
+    while start < len(texts):
+        before = int(ends[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + _CHUNK, side="right")))
+        yield texts[start:end]
+        start = end
+
+
+def _codes(text: str) -> tuple[Bytes, IntArray, NDArray[np.uint32]]:
+    codes = np.frombuffer(text.encode("ascii", "replace"), np.uint8)
+    if text.isascii():
+        return codes, np.empty(0, np.int64), np.empty(0, np.uint32)
+    places = np.flatnonzero(codes == ord("?"))  # question marks among them do no harm
+    if len(places) < len(text) // 50:
+        return codes, places, np.array([ord(text[place]) for place in places], np.uint32)
+    return codes, places, np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))[places]
+
+
+@lru_cache(maxsize=1)
+def _kind_table() -> Bytes:
+    """The kind of every character: ASCII at once, the others when they are first met."""
+    table = np.full(0x110000, _UNKNOWN, np.uint8)
+    table[:128] = [kind(chr(code)) for code in range(128)]
+    return table
+
+
+def _kinds(codes: NDArray[np.uint32]) -> Bytes:
+    table = _kind_table()
+    for code in np.unique(codes[table[codes] == _UNKNOWN]):
+        table[code] = kind(chr(code))
+    return table[codes]
+
+
+@lru_cache(maxsize=1)
+def _folded_bytes() -> IntArray:
+    return np.array([ord(fold(chr(code))) for code in range(128)])
+
+
+@lru_cache(maxsize=1)
+def _ascii_values() -> HashArray:
+    return _mixed(_folded_bytes().astype(np.uint64))
+
+
+def _mixed(numbers: HashArray) -> HashArray:
+    """Well-spread 64-bit values, different for different numbers (the finaliser of splitmix64)."""
+    mixed = (numbers + np.uint64(1)) * np.uint64(_P)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@lru_cache(maxsize=4)
+def _powers(length: int) -> HashArray:
+    """P**i for i below the length, modulo 2**64."""
+    powers = np.full(length, _P, np.uint64)
+    powers[0] = 1
+    return np.multiply.accumulate(powers)

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+DATA = os.environ.get("DEMUR_DATA", "")
+HAS_DATA = bool(DATA) and Path(DATA).is_dir()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if HAS_DATA:
+        return
+    away = pytest.mark.skip(reason="DEMUR_DATA does not point at the real datasets")
+    for item in items:
+        if item.get_closest_marker("data"):
+            item.add_marker(away)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    marked = [r for r in terminalreporter.getreports("passed") if "data" in r.keywords]
+    where = "real datasets" if HAS_DATA else "real datasets (DEMUR_DATA is not set)"
+    terminalreporter.write_line(f"{len(marked)} tests ran on the {where}")
