@@ -12,7 +12,7 @@ Setting = bool | int | float | str
 _SHAPE = re.compile(
     r"\s*(?P<name>[A-Za-z_][\w.-]*)\s*(?:\((?P<settings>.*)\))?\s*(?:@(?P<at>[\d.]+))?\s*", re.S
 )
-_SETTING = re.compile(r"""\s*(?P<key>[A-Za-z_]\w*)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^,"']*?)\s*(?:,|$)""")
+_SETTING = re.compile(r"""\s*(?P<key>[A-Za-z_]\w*)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^\s,"'=()]*)\s*(?:,|$)""")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def spell(value: Setting) -> str:
     """The text from which `parse` reads the value back."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and (read(value) != value or re.search(r"[\s,()\"'@]", value)):
+    if isinstance(value, str) and (read(value) != value or re.search(r"[\s,=()\"']", value)):
         return f'"{value}"' if '"' not in value else f"'{value}'"
     return str(value)
 

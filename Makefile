@@ -1,0 +1,49 @@
+# Two commands for newcomers: `make run` shows what demur does, `make test` runs the whole suite.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: run test check bench reproduce docs format clean
+
+run: $(VENV)/.core
+	@$(BIN)/demur ask "Can I keep the sander for another week?" --example
+	@echo
+	@$(BIN)/demur ask "Do you sell gift vouchers?" --example
+
+test: $(VENV)/.dev
+	$(BIN)/pytest -n 2 -q
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m tools.make_docs --check
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m bench
+
+reproduce: $(VENV)/.core
+	$(BIN)/demur reproduce
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m tools.make_docs
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The stamps are renewed when what is to be installed changes.
+$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.core

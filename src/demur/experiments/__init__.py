@@ -1,0 +1,1 @@
+"""Tables of papers, run again: TOML recipes -> runs -> results, each run once and kept."""

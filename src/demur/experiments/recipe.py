@@ -1,0 +1,118 @@
+"""A table as its TOML recipe says it; an unknown key is an error."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from demur.errors import DataError, UsageError
+from demur.files import whole
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A dataset of a table."""
+
+    name: str
+    data: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method of a table; without a ranker it is one that demur does not have yet."""
+
+    name: str
+    ranker: str = ""
+    group: str = ""
+    seeds: list[int] = field(default_factory=lambda: [0])
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Figures of the paper for one row: column name -> value, as a share of 1."""
+
+    row: str
+    measure: str
+    convention: str
+    values: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a paper."""
+
+    paper: str
+    table: str
+    title: str
+    measures: list[str]
+    conventions: list[str]
+    differs: str
+    column: list[Column]
+    row: list[Row]
+    published: list[Published] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        names = [column.name for column in self.column], [row.name for row in self.row]
+        for each in names:
+            if len(set(each)) < len(each):
+                raise UsageError("a name stands twice; rows and columns need names of their own")
+        for published in self.published:
+            strange = [published.row] if published.row not in names[1] else []
+            strange += [column for column in published.values if column not in names[0]]
+            if strange:
+                raise UsageError(f"figures are published for {strange[0]!r}, which is no row or column")
+
+    def figure(self, row: Row, column: Column, measure: str, convention: str) -> float | None:
+        """What the paper prints there."""
+        for published in self.published:
+            if (published.row, published.measure, published.convention) == (row.name, measure, convention):
+                return published.values.get(column.name)
+        return None
+
+
+def read(path: Path) -> Table:
+    """The table a recipe describes."""
+    try:
+        return build(Table, tomllib.loads(whole(path)))
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"not TOML ({error})", path=path, fix="mend the recipe") from None
+    except UsageError as error:
+        raise DataError(str(error), path=path) from None
+
+
+def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
+    """A dataclass from a TOML table, checked key by key."""
+    hints = typing.get_type_hints(kind)
+    fields = {each.name: each for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for key in values:
+        if key not in fields:
+            raise UsageError(f"unknown key {where}{key}; known: {', '.join(fields)}")
+    for name, each in fields.items():
+        required = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
+        if required and name not in values:
+            raise UsageError(f"the key {where}{name} is missing")
+    return kind(**{key: _value(hints[key], value, f"{where}{key}") for key, value in values.items()})
+
+
+def _value(hint: Any, value: Any, where: str) -> Any:
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is list and isinstance(value, list):
+        return [_value(inner[0], each, f"{where}[{number}]") for number, each in enumerate(value)]
+    if origin is dict and isinstance(value, dict):
+        return {key: _value(inner[1], each, f"{where}.{key}") for key, each in value.items()}
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type) and isinstance(value, dict):
+        return build(hint, value, f"{where}.")
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is hint:
+        return value
+    raise UsageError(f"{where} is {value!r}, which should be of type {getattr(hint, '__name__', hint)}")

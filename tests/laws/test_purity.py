@@ -1,0 +1,67 @@
+"""Light to use: the core works where torch, transformers, pyarrow and matplotlib cannot be imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+BLOCKED = ("torch", "transformers", "sentence_transformers", "matplotlib", "pyarrow", "sklearn", "pandas")
+
+
+def run(code: str) -> str:
+    block = f"import sys\nfor name in {BLOCKED!r}:\n    sys.modules[name] = None\n"
+    script = block + textwrap.dedent(code)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_core_works_without_heavy_packages() -> None:
+    out = run(
+        """
+        import demur
+        pools = [demur.types.Pool.of("who baked the bread", ["the baker baked bread", "it rained"], [1, 0])]
+        ranking = demur.ranker("bm25").rank(pools[0].question, pools[0].answers)
+        report = demur.evaluate(demur.ranker("overlap"), pools, ["MAP", "P@1"])
+        answer = demur.ask("who baked the bread?", ["The baker baked the bread.", "It rained all day."])
+        print(ranking.candidates[0].id, report.measures["MAP"].mean, type(answer).__name__)
+        """
+    )
+    assert out.split() == ["0", "1.0", "Answer"]
+
+
+def test_importing_demur_imports_nothing_heavy() -> None:
+    out = run(
+        "import sys, demur\nprint([m for m in ('numpy', 'scipy', 'rich', 'typer') if m in sys.modules])"
+    )
+    assert out.strip() == "[]"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["ask", "--help"], ["data", "--help"]])
+def test_help_is_quick(words: list[str]) -> None:
+    """The best of five stays under 0.3 s; loaded machines are given some grace by taking the best."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "demur", *words], capture_output=True, check=True)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.3
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = """
+    import sys
+    sys.argv = ["demur", "--help"]
+    from demur.cli.main import main
+    try:
+        main()
+    except SystemExit as done:
+        assert done.code == 0
+    heavy = [name for name in ("numpy", "scipy", "rich.console", "demur.data.datasets") if name in sys.modules]
+    print("HEAVY", heavy)
+    """
+    assert run(code).splitlines()[-1] == "HEAVY []"

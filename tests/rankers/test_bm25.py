@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import demur
+from demur.errors import UsageError
+from demur.rankers.bm25 import BM25
+from demur.rankers.corpus import Statistics
+from demur.rankers.index import Index
+from demur.text import content, tokenize
+from demur.types import Pool
+
+WORD = st.sampled_from(["ape", "bee", "cat", "dog", "eel", "fox", "the", "of", "Ünï", "東京"])
+WORDS = st.lists(WORD, max_size=12).map(" ".join)
+POOLS = st.builds(Pool.of, WORDS, st.lists(WORDS, max_size=8))
+
+
+def plain_bm25(
+    question: str, answers: list[str], corpus: list[str], k1: float = 1.5, b: float = 0.75
+) -> list[float]:
+    """The formula, word by word: the reference that numpy must equal."""
+    texts = [tokenize(text) for text in corpus]
+    mean = sum(map(len, texts)) / max(len(texts), 1) or 1
+    scores = []
+    for words in map(tokenize, answers):
+        score = 0.0
+        for term in tokenize(question):
+            n = sum(term in text for text in texts)
+            tf = words.count(term)
+            score += (
+                math.log(1 + (len(texts) - n + 0.5) / (n + 0.5))
+                * tf
+                / (tf + k1 * (1 - b + b * len(words) / mean))
+            )
+        scores.append(score)
+    return scores
+
+
+@given(st.lists(POOLS, max_size=5))
+@settings(max_examples=80)
+def test_pool_statistics_equal_the_formula(pools: list[Pool]) -> None:
+    scores = BM25().score_pools(pools)
+    for pool, found in zip(pools, scores, strict=True):
+        assert np.allclose(found, plain_bm25(pool.question, pool.answers, pool.answers), atol=1e-12)
+
+
+@given(st.lists(POOLS, min_size=1, max_size=4))
+@settings(max_examples=60)
+def test_dataset_statistics_equal_the_formula(pools: list[Pool]) -> None:
+    corpus = [answer for pool in pools for answer in pool.answers]
+    ranker = BM25(stats="dataset", k1=0.9, b=0.4).prepare(iter(pools))
+    for pool, found in zip(pools, ranker.score_pools(pools), strict=True):
+        assert np.allclose(found, plain_bm25(pool.question, pool.answers, corpus, 0.9, 0.4), atol=1e-12)
+
+
+def test_equals_bm25s_on_the_same_corpus() -> None:
+    bm25s = pytest.importorskip("bm25s")
+    rng = np.random.default_rng(0)
+    vocabulary = [f"w{n}" for n in range(60)]
+    corpus = [" ".join(rng.choice(vocabulary, rng.integers(1, 40))) for _ in range(300)]
+    theirs = bm25s.BM25(method="lucene", k1=1.2, b=0.6)
+    theirs.index([tokenize(text) for text in corpus], show_progress=False)
+    pool = Pool.of("w1 w2 w3 w3 w59", corpus)
+    ours = BM25(k1=1.2, b=0.6).score_pools([pool])[0]
+    assert np.abs(ours - theirs.get_scores(tokenize(pool.question))).max() < 1e-5
+    found, scores = Index(corpus, BM25(k1=1.2, b=0.6)).search(pool.question, top=300)
+    assert np.abs(scores - ours[found]).max() < 1e-12
+    assert len(found) == (ours > 0).sum()
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12), WORDS, st.integers(1, 5))
+@settings(max_examples=60)
+def test_the_index_finds_the_best_texts(texts: list[str], question: str, top: int) -> None:
+    index = Index(texts)
+    found, scores = index.search(question, top)
+    wanted = np.array(plain_bm25(" ".join(content(tokenize(question))), texts, texts))
+    best = [place for place in np.argsort(-wanted, kind="stable") if wanted[place] > 0][:top]
+    assert np.allclose(scores, wanted[best])
+    assert np.allclose(wanted[found], wanted[best])
+    for word in tokenize(question):
+        assert index.df(word) == sum(word in tokenize(text) for text in texts)
+
+
+def test_statistics_come_from_a_file(tmp_path: Path) -> None:
+    corpus = ["ape bee", "ape cat", "ape"]
+    file = tmp_path / "texts.tsv"
+    file.write_text("".join(f"q\t{text}\t0\n" for text in corpus), "utf-8")
+    ranker = demur.ranker("bm25", stats=str(file)).prepare([])
+    pool = Pool.of("ape cat", ["cat", "ape"])
+    assert np.allclose(ranker.score_pools([pool])[0], plain_bm25("ape cat", pool.answers, corpus))
+
+
+def test_statistics_are_asked_for_once() -> None:
+    ranker = BM25(stats="dataset")
+    with pytest.raises(UsageError, match="has not seen its texts"):
+        ranker.score("ape", ["bee"])
+    one = ranker.prepare([Pool.of("q", ["ape"])])
+    assert one.prepare([Pool.of("q", ["bee"])]) is one
+    assert one.fingerprint != ranker.prepare([Pool.of("q", ["bee"])]).fingerprint != ranker.fingerprint
+
+
+def test_statistics_do_not_depend_on_how_they_are_batched() -> None:
+    texts = [f"common w{n} w{n % 7}" for n in range(9000)]
+    found = Statistics.of(iter(texts))
+    assert (found.texts, found.words) == (9000, 27_000)
+    assert found.having.sum() == sum(len(set(tokenize(text))) for text in texts)
+
+
+def test_idf_is_never_negative_and_two_documents_are_enough() -> None:
+    assert (BM25().score("ape bee", ["ape bee", "ape cat"]) > 0).all()
+
+
+def test_content_words_only() -> None:
+    scores = demur.ranker("bm25(words=content)").score("what is the cat", ["what is the", "cat"])
+    assert scores[0] == 0 < scores[1]
+    with pytest.raises(UsageError, match="words=all or words=content"):
+        demur.ranker("bm25(words=some)").score("cat", ["cat"])
+
+
+def test_settings_are_checked() -> None:
+    with pytest.raises(UsageError, match="k1 >= 0"):
+        demur.ranker("bm25(k1=-1)")
+    with pytest.raises(UsageError, match="no setting 'k2'; it takes"):
+        demur.ranker("bm25(k2=1)")
+
+
+def test_k1_of_nothing_counts_words_once() -> None:
+    assert BM25(k1=0).score("ape", ["ape ape ape", "ape", "bee"]).tolist()[0:2] == pytest.approx(
+        [math.log(1.6)] * 2
+    )

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from demur.errors import DataError, DemurError, MissingExtra, UnknownName, require
+from demur.files import lines, replacing, whole
+
+
+def test_lines_are_numbered_without_their_ends(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"\xef\xbb\xbfone\r\ntwo\xe2\x80\xa8still two\n\nlast\x85?"[:-2] + b"")
+    assert list(lines(file)) == [(1, "one"), (2, "two\u2028still two"), (3, ""), (4, "last")]
+    assert whole(file).startswith("one\r\n")
+
+
+def test_gzip_is_known_by_its_bytes_not_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(gzip.compress("héllo\n".encode()))
+    assert list(lines(file)) == [(1, "héllo")]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (gzip.compress(b"x" * 5000)[:-9], "broken gzip file"),
+        (gzip.compress(b"x" * 5000)[:12], "broken gzip file"),
+        (b"fine\nnot \xff fine\n", ":2: byte 0xff is not UTF-8; save the file as UTF-8"),
+    ],
+)
+def test_broken_files_are_one_line(tmp_path: Path, content: bytes, message: str) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        list(lines(file))
+    assert message in str(caught.value) and str(file) in str(caught.value)
+
+
+def test_absent_files_and_folders_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no such file; check the spelling"):
+        list(lines(tmp_path / "none"))
+    with pytest.raises(DataError, match="is a folder, not a file"):
+        list(lines(tmp_path))
+    with (
+        pytest.raises(DataError, match="the folder to write into is not there"),
+        replacing(tmp_path / "no" / "x"),
+    ):
+        pass
+
+
+def test_nothing_is_half_written(tmp_path: Path) -> None:
+    file = tmp_path / "out.txt.gz"
+    with replacing(file) as out:
+        out.write("first\n")
+    with pytest.raises(RuntimeError), replacing(file) as out:
+        out.write("second\n")
+        raise RuntimeError
+    assert list(lines(file)) == [(1, "first")]
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt.gz"]
+
+
+def test_the_same_text_packs_to_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a.gz", "b.gz"):
+        with replacing(tmp_path / name) as out:
+            out.write("same\n")
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+def test_errors_say_what_to_do() -> None:
+    assert str(UnknownName("ranker", "bm26", ["bm25", "length"])) == (
+        "unknown ranker 'bm26'; did you mean 'bm25'? known: bm25, length"
+    )
+    with pytest.raises(MissingExtra, match=r"pip install 'demur\[train\]'"):
+        require("no_such_module_here", extra="train")
+    assert issubclass(MissingExtra, DemurError)

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from demur.errors import UsageError
+from demur.specs import Spec, parse
+
+VALUES = st.one_of(
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(blacklist_characters="\"'", blacklist_categories=("Cs",)), max_size=8),
+)
+
+
+def test_what_is_written_is_read() -> None:
+    assert parse("bm25") == Spec("bm25")
+    assert parse("nDCG@10") == Spec("nDCG", at=10)
+    assert parse("nDCG(gain=exp)@10") == Spec("nDCG", {"gain": "exp"}, 10)
+    assert parse(' bm25( k1=0.9 , stats="my file, (1).jsonl", weighted=false ) ') == Spec(
+        "bm25", {"k1": 0.9, "stats": "my file, (1).jsonl", "weighted": False}
+    )
+    assert parse("Risk@0.8").at == 0.8
+
+
+@given(
+    st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True),
+    st.dictionaries(st.from_regex(r"[a-z_][a-z0-9_]{0,4}", fullmatch=True), VALUES, max_size=3),
+    st.one_of(st.none(), st.integers(0, 1000).map(float)),
+)
+def test_one_spelling_goes_out_and_in(name: str, settings: dict[str, bool], at: float | None) -> None:
+    spec = Spec(name, dict(settings), at)
+    again = parse(str(spec))
+    assert again == spec
+    assert {key: type(value) for key, value in again.settings.items()} == {
+        k: type(v) for k, v in settings.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1abc", "bm25(", "bm25(k1)", "bm25(k1=1 k2=2)", "a@b", "a(b=c", "a(k=1, k=2)"]
+)
+def test_what_cannot_be_read_is_one_line(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    assert repr(text) in str(caught.value) and "\n" not in str(caught.value)

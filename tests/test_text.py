@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from demur.text import STOPWORDS, content, fold, token_spans, tokenize
+from demur.tokens import chunks, hash_word, hash_words, read
+
+TEXTS = st.text(
+    st.one_of(st.characters(), st.sampled_from("aAzZ09 ?.,'-_\n\x1e\u0301é日本🎉हि")), max_size=40
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Who invented the telegraph?", ["who", "invented", "the", "telegraph"]),
+        ("It's 3.5 km, e-mail me_now", ["it", "s", "3", "5", "km", "e", "mail", "me", "now"]),
+        ("cafe\u0301 café CAFÉ", ["café", "café", "café"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("مرحبا بالعالم", ["مرحبا", "بالعالم"]),
+        ("東京 2020", ["東", "京", "2020"]),
+        ("so 🎉🎉 good", ["so", "🎉", "🎉", "good"]),
+        ("Straße STRASSE", ["strasse", "strasse"]),
+        ("", []),
+        ("?!… —", []),
+    ],
+)
+def test_words_of_a_text(text: str, words: list[str]) -> None:
+    assert tokenize(text) == words
+
+
+def test_spans_point_into_the_text_as_written() -> None:
+    text = "The CAFÉ (1950s) 東京"
+    assert [(word, text[a:b]) for word, a, b in token_spans(text)] == [
+        ("the", "The"),
+        ("café", "CAFÉ"),
+        ("1950s", "1950s"),
+        ("東", "東"),
+        ("京", "京"),
+    ]
+
+
+def test_content_drops_function_words_only() -> None:
+    assert content(tokenize("How do I reset my router?")) == ["reset", "router"]
+    assert all(word == fold(word) and tokenize(word) == [word] for word in STOPWORDS)
+
+
+@given(st.lists(TEXTS, max_size=6))
+@settings(max_examples=150)
+def test_hashed_words_are_the_words(texts: list[str]) -> None:
+    hashes, counts = hash_words(texts)
+    words = [tokenize(text) for text in texts]
+    assert counts.tolist() == [len(each) for each in words]
+    flat = [word for each in words for word in each]
+    seen = dict(zip(flat, hashes.tolist(), strict=True))
+    assert [seen[word] for word in flat] == hashes.tolist(), "equal words have equal hashes"
+    assert len(set(seen.values())) == len(seen), "different words have different hashes"
+
+
+@given(TEXTS.filter(bool), TEXTS)
+def test_a_word_hashes_alike_wherever_it_stands(text: str, before: str) -> None:
+    alone = read([text])
+    after = read([before, text])
+    tail = slice(int(after.counts[0]), None)
+    assert after.hashes(tail).tolist() == alone.hashes().tolist()
+    assert after.sketches()[tail].tolist() == alone.sketches().tolist()
+    assert alone.hashes(np.arange(len(alone.first))[::-1]).tolist() == alone.hashes().tolist()[::-1]
+
+
+def test_long_texts_and_many_chunks_change_nothing() -> None:
+    texts = ["alpha beta " * 20_000, "gamma", "", "alpha" * 50_000, *["beta"] * 70_000]
+    assert len(list(chunks(texts))) > 3
+    hashes, counts = hash_words(texts)
+    assert counts[:5].tolist() == [40_000, 1, 0, 1, 1]
+    assert hashes[1] == hashes[-1] == hash_word("beta")
+    assert hash_word("two words") == 0
+
+
+def test_composed_and_decomposed_texts_are_one() -> None:
+    for word in ("Ångström", "naïve", "Việt"):
+        assert hash_word(word) == hash_word(unicodedata.normalize("NFD", word)) != 0

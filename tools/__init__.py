@@ -1,0 +1,1 @@
+"""Scripts of the workshop; nothing here is installed."""
