@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from demur.data import formats
+from demur.data.formats.known import by_name
 from demur.errors import UsageError
 from demur.files import replacing, sha256
 from demur.rankers import Ranker
@@ -79,8 +80,7 @@ def score_file(
     on_shard: Callable[[int], None] = lambda pairs: None,
 ) -> Scored:
     """Score a file into another, going on where an earlier run of the same job was stopped."""
-    write_as = write_as or formats.detect(target)
-    formats.check_writable(write_as)
+    write_as = write_as or by_name(target)  # a name that says nothing is found out before the work
     parts = Path(f"{target}.parts")
     if restart:
         shutil.rmtree(parts, ignore_errors=True)
@@ -93,13 +93,24 @@ def score_file(
         if part.exists():
             resumed += len(shard)
         else:
-            formats.write(part, score_batch(ranker, shard), "pools")
+            formats.write(part, score_batch(ranker, shard), "jsonl")
         pools += len(shard)
         scored += sum(len(pool) for pool in shard)
         on_shard(sum(len(pool) for pool in shard))
-    formats.write(target, (pool for part in files for pool in formats.read(part, "pools")), write_as)
+    write(target, (pool for part in files for pool in formats.read(part, "jsonl")), write_as)
     shutil.rmtree(parts)
     return Scored(pools, scored, resumed)
+
+
+def write(target: str, pools: Iterable[Pool], write_as: str | None = None) -> None:
+    """Write scored pools in a format of pools, or as a TREC run."""
+    if (write_as or by_name(target)) != "run":
+        formats.write(target, pools, write_as)
+        return
+    with replacing(target) as file:
+        for pool in pools:
+            scores = {candidate.id: candidate.extra["score"] for candidate in pool.candidates}
+            file.writelines(formats.run_lines(pool.id, scores, path=target))
 
 
 def _claim(parts: Path, job: dict[str, str | int]) -> None:

@@ -42,7 +42,7 @@ def score(
         if built.needs_preparing:
             raise UsageError(f"{ranker} reads its data twice, which a pipe cannot do; name files")
         pools = scoring.score_stream(built, formats.read(source, read_as))
-        formats.write(output, pools, write_as or ("pools" if output == "-" else None))
+        scoring.write(output, pools, write_as)
         return
     with meter("scoring", "pairs") as advance:
         done = scoring.score_file(

@@ -65,4 +65,3 @@ def _source(module: str) -> Path | None:
     except ModuleNotFoundError:  # an attribute of a module, not a module
         return None
     return Path(spec.origin) if spec and spec.origin else None
-

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from demur import registry
-from demur.data import load
-from demur.evaluation import evaluate
+from demur.evaluation import Report, evaluate
 from demur.experiments import code
 from demur.experiments.recipe import Column, Row, Table
 from demur.files import replacing
@@ -49,12 +48,12 @@ class Run:
         takes_seed = hasattr(ranker(self.row.ranker), "seed")
         return ranker(self.row.ranker, **({"seed": self.seed} if takes_seed else {}))
 
-    def key(self, data: str) -> str:
-        """The hash of all that the result depends on; `data` is the pools' own hash."""
+    def key(self, pools: str) -> str:
+        """The hash of all that the result depends on; `pools` is the hash of the data."""
         home = registry.OURS["ranker"].get(parse(self.row.ranker).name, "").partition(":")[0]
-        modules = [module for module in (home, "demur.evaluation.report") if module]
+        modules = [module for module in (home, "demur.evaluation.evaluating") if module]
         depends = {
-            "data": data,
+            "data": pools,
             "ranker": self.ranker.spec,
             "seed": self.seed,
             "measures": self.table.measures,
@@ -82,11 +81,9 @@ def kept(run: Run, results: Path) -> dict[str, Any] | None:
     return found
 
 
-def perform(run: Run, results: Path) -> dict[str, Any]:
+def perform(run: Run, results: Path, pools: Sequence[Pool], sha: str) -> dict[str, Any]:
     """The result of a run: the one that is there if nothing it depends on has changed, or else a new one."""
-    pools = load(run.column.data)
-    data = fingerprint(pools)
-    key = run.key(data)
+    key = run.key(sha)
     found = kept(run, results)
     if found is not None and found["key"] == key:
         return found
@@ -98,12 +95,15 @@ def perform(run: Run, results: Path) -> dict[str, Any]:
         "row": run.row.name,
         "column": run.column.name,
         "data": run.column.data,
-        "data_sha256": data,
+        "data_sha256": sha,
         "ranker": prepared.spec,
         "seed": run.seed,
         "commit": _commit(),
         "command": f"demur reproduce {run.table.paper} {run.table.table}",
-        "conventions": {name: _judged(scores, pools, run.table.measures, name) for name in run.table.conventions},
+        "conventions": {
+            name: _figures(evaluate(scores, pools, run.table.measures, name))
+            for name in run.table.conventions
+        },
     }
     file = results / run.file
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -111,6 +111,15 @@ def perform(run: Run, results: Path) -> dict[str, Any]:
         json.dump(result, out, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         out.write("\n")
     return result
+
+
+def _figures(report: Report) -> dict[str, Any]:
+    """What is kept of a report: per measure, a figure for each pool; null where the convention skips it."""
+    columns = {
+        name: [None if value != value else round(value, PRECISION) for value in values.tolist()]
+        for name, values in report.values.items()
+    }
+    return {"skipped": report.skipped, "pools": list(report.ids), "values": columns}
 
 
 def _commit() -> str:
@@ -121,4 +130,5 @@ def _commit() -> str:
         done = subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=False)
         return done.stdout.strip()
 
-    return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain", "--", str(here.parent)) else "")
+    changed = git("status", "--porcelain", "--", str(here.parent))
+    return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")

@@ -1,0 +1,61 @@
+"""The page of all tables, written from the kept results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from demur.experiments.recipe import Table
+from demur.experiments.tables import Cell, cells, find
+
+INTRODUCTION = """# Results
+
+Every figure comes from a file under `results/`, written by a run. Behind each mean, in small, is its 95 %
+bootstrap interval over pools; a dash says that nothing was run yet; *italics* are what the paper printed.
+`fixed` is our convention: the exact mean over random tie-breaks, all positives count, pools without a
+positive are left out.
+
+"""
+
+
+def page(experiments: Path, results: Path) -> str:
+    """The page, one section to a table."""
+    return INTRODUCTION + "\n".join(section(table, results) for table in find(experiments))
+
+
+def section(table: Table, results: Path) -> str:
+    """A table's title, what differs from the paper, and a grid for each convention and measure."""
+    found = list(cells(table, results))
+    parts = [f"## {table.paper} {table.table}: {table.title}", table.differs]
+    parts.append(f"```sh\ndemur reproduce {table.paper} {table.table}\n```")
+    for convention in table.conventions:
+        for measure in table.measures:
+            these = [cell for cell in found if (cell.convention, cell.measure) == (convention, measure)]
+            parts.append(f"### {measure}, convention `{convention}`\n\n{grid(table, these)}")
+    named = [(row.name, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
+    notes = [f"- *{name}*: {note}" for name, note in named if note]
+    parts.append("Notes:\n\n" + "\n".join(notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def grid(table: Table, found: Iterable[Cell]) -> str:
+    """The cells of one measure as a Markdown table."""
+    by_place = {(cell.row, cell.column): cell for cell in found}
+    names = [column.name for column in table.column]
+    pools = {c: max(by_place[row.name, c].pools for row in table.row) for c in names}
+    lines = ["| | " + " | ".join(f"{name} ({pools[name]} pools)" for name in names) + " |"]
+    lines.append("|---|" + "---|" * len(names))
+    for row in table.row:
+        shown = [show(by_place[row.name, name]) for name in names]
+        if any(text != "–" for text in shown):
+            lines.append(f"| {row.name} | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
+
+
+def show(cell: Cell) -> str:
+    """One cell: mean, interval and seeds, then the published figure."""
+    published = f" *{cell.published:.3f}*" if cell.published is not None else ""
+    if cell.mean is None:
+        return f"–{published}"
+    seeds = f", {cell.seeds} seeds" if cell.seeds > 1 else ""
+    return f"{cell.mean:.3f} <sub>{cell.low:.3f}–{cell.high:.3f}{seeds}</sub>{published}"

@@ -1,0 +1,110 @@
+"""A table's cells, from the runs that are kept: mean, interval, seeds, and what the paper printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from demur import data
+from demur.errors import UsageError
+from demur.evaluation import estimates
+from demur.experiments import recipe
+from demur.experiments.recipe import Column, Row, Table
+from demur.experiments.runs import Run, fingerprint, kept, perform
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure of a table; the mean is None where nothing was run."""
+
+    table: str
+    row: str
+    column: str
+    measure: str
+    convention: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    seeds: int
+    pools: int
+    published: float | None
+    note: str
+
+
+def home() -> Path:
+    """The folder with experiments/ and results/: here, or the clone that demur runs from."""
+    for place in (Path.cwd(), *Path.cwd().parents, *Path(__file__).resolve().parents):
+        if (place / "experiments").is_dir() and (place / "pyproject.toml").is_file():
+            return place
+    raise UsageError("there are no recipes here; run this in a clone of demur, where experiments/ is")
+
+
+def find(experiments: Path, paper: str | None = None, table: str | None = None) -> list[Table]:
+    """The tables of a paper, or of all, in order."""
+    tables = [recipe.read(path) for path in sorted(experiments.rglob("*.toml"))]
+    papers = sorted({each.paper for each in tables})
+    if paper is not None and paper not in papers:
+        raise UsageError(f"no recipes of a paper {paper!r}; there are: {', '.join(papers)}")
+    chosen = [each for each in tables if paper in (None, each.paper)]
+    if table is not None and table not in [each.table for each in chosen]:
+        raise UsageError(f"{paper} has no {table!r}; it has: {', '.join(each.table for each in chosen)}")
+    return [each for each in chosen if table in (None, each.table)]
+
+
+def runs(table: Table, only: str | None = None) -> Iterator[Run]:
+    """Every run a table stands on, or those of one group of rows."""
+    groups = sorted({row.group for row in table.row if row.group})
+    if only is not None and only not in groups:
+        raise UsageError(f"{table.paper} {table.table} has no rows {only!r}; it has: {', '.join(groups)}")
+    for row in table.row:
+        if row.ranker and only in (None, row.group):
+            for column in table.column:
+                for seed in row.seeds:
+                    yield Run(table, row, column, seed)
+
+
+def fill(table: Table, results: Path, only: str | None, on_run: Callable[[int], None]) -> None:
+    """Run what is missing or out of date."""
+    wanted = list(runs(table, only))
+    for column in table.column:
+        pools = data.pools(column.data)
+        sha = fingerprint(pools)
+        for run in wanted:
+            if run.column is column:
+                perform(run, results, pools, sha)
+                on_run(1)
+
+
+def cells(table: Table, results: Path, only: str | None = None) -> Iterator[Cell]:
+    """All cells from what is kept; nothing is run."""
+    for row in table.row:
+        if only not in (None, row.group):
+            continue
+        for column in table.column:
+            seeds = row.seeds if row.ranker else []
+            found = [one for seed in seeds if (one := kept(Run(table, row, column, seed), results))]
+            for convention in table.conventions:
+                for measure in table.measures:
+                    yield _cell(table, row, column, measure, convention, found)
+
+
+def _cell(
+    table: Table, row: Row, column: Column, measure: str, convention: str, found: list[dict[str, Any]]
+) -> Cell:
+    note = "; ".join(text for text in (row.note, column.note) if text)
+    name = f"{table.paper}/{table.table}"
+    published = table.figure(row, column, measure, convention)
+    judged = [one["conventions"][convention] for one in found]
+    judged = [one for one in judged if measure in one["values"]]
+    if not judged:
+        nothing = (None, None, None, 0, 0)
+        return Cell(name, row.name, column.name, measure, convention, *nothing, published, note)
+    figures = np.array([one["values"][measure] for one in judged], np.float64).mean(axis=0)
+    figures = figures[~np.isnan(figures)]
+    estimate = estimates(figures[:, None])[0]
+    counted = (estimate.mean, estimate.low, estimate.high, len(judged), len(figures))
+    return Cell(name, row.name, column.name, measure, convention, *counted, published, note)

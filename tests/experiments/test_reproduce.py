@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import demur
+from demur.data import formats
+from demur.errors import DataError, DemurError
+from demur.experiments import code, markdown, recipe, tables
+from demur.types import Pool
+
+RECIPES = sorted((Path(__file__).parents[2] / "experiments").rglob("*.toml"))
+
+RECIPE = """
+paper = "toy"
+table = "table1"
+title = "A table"
+measures = ["MAP", "P@1"]
+conventions = ["fixed", "scan"]
+differs = "Everything."
+
+[[column]]
+name = "animals"
+data = "{data}"
+
+[[row]]
+name = "bm25"
+group = "lexical"
+ranker = "bm25"
+
+[[row]]
+name = "random"
+group = "floor"
+ranker = "random"
+seeds = [0, 1, 2]
+
+[[row]]
+name = "not yet"
+
+[[published]]
+row = "not yet"
+measure = "MAP"
+convention = "fixed"
+values = {{ animals = 0.5 }}
+"""
+
+
+@pytest.fixture
+def experiments(tmp_path: Path) -> Path:
+    pools = [
+        Pool.of(f"ape w{n}", [f"bee w{n}", "ape", "cat", f"ape w{n}"], [0, 0, 0, n % 3 > 0], id=str(n))
+        for n in range(9)
+    ]
+    formats.write(tmp_path / "animals.jsonl", pools)
+    folder = tmp_path / "experiments" / "toy"
+    folder.mkdir(parents=True)
+    (folder / "table1.toml").write_text(RECIPE.format(data=tmp_path / "animals.jsonl"), "utf-8")
+    return tmp_path / "experiments"
+
+
+def fill(experiments: Path, only: str | None = None) -> list[str]:
+    """The names of result files written by filling the table."""
+    results = experiments.parent / "results"
+    before = {path: path.stat().st_mtime_ns for path in results.rglob("*.json")}
+    [table] = tables.find(experiments)
+    tables.fill(table, results, only, lambda runs: None)
+    return sorted(
+        path.name for path in results.rglob("*.json") if before.get(path) != path.stat().st_mtime_ns
+    )
+
+
+def test_cells_hold_what_evaluate_says(experiments: Path) -> None:
+    assert len(fill(experiments)) == 4
+    [table] = tables.find(experiments, "toy", "table1")
+    cells = {(c.row, c.measure, c.convention): c for c in tables.cells(table, experiments.parent / "results")}
+    data = demur.load(experiments.parent / "animals.jsonl")
+    report = demur.evaluate("bm25", data, ["MAP"])
+    cell = cells["bm25", "MAP", "fixed"]
+    assert cell.mean == pytest.approx(report.measures["MAP"].mean, abs=1e-6)
+    assert (cell.pools, cell.seeds) == (6, 1)
+    assert cells["bm25", "P@1", "scan"].pools == 9, "scan counts pools without a positive for P@1"
+    seeds = [demur.evaluate(f"random(seed={seed})", data, ["MAP"]).measures["MAP"].mean for seed in range(3)]
+    assert cells["random", "MAP", "fixed"].mean == pytest.approx(np.mean(seeds), abs=1e-6)
+    assert cells["random", "MAP", "fixed"].seeds == 3
+    assert (cells["not yet", "MAP", "fixed"].mean, cells["not yet", "MAP", "fixed"].published) == (None, 0.5)
+
+
+def test_what_is_there_is_not_run_again(experiments: Path) -> None:
+    assert fill(experiments, only="lexical") == ["animals-seed0.json"]
+    assert fill(experiments, only="lexical") == []
+    assert len(fill(experiments)) == 3
+
+
+@pytest.mark.parametrize("change", ["data", "settings", "code"])
+def test_what_a_result_depends_on_makes_it_stale(
+    experiments: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(experiments, only="lexical")
+    if change == "data":
+        formats.write(experiments.parent / "animals.jsonl", [Pool.of("ape", ["ape", "bee"], [1, 0])])
+    elif change == "settings":
+        file = experiments / "toy" / "table1.toml"
+        file.write_text(file.read_text().replace('ranker = "bm25"', 'ranker = "bm25(k1=0.9)"'))
+    else:
+        monkeypatch.setattr(code, "version", lambda modules: "another")
+    assert fill(experiments, only="lexical") == ["animals-seed0.json"]
+
+
+def test_a_result_names_its_origins(experiments: Path) -> None:
+    fill(experiments, only="lexical")
+    [file] = (experiments.parent / "results").rglob("*.json")
+    kept = json.loads(file.read_text())
+    assert {"key", "seed", "commit", "data_sha256", "ranker", "command"} <= set(kept)
+    assert kept["ranker"] == "bm25(b=0.75, k1=1.5, stats=pool, words=all)"
+    assert "ape" not in file.read_text(), "no text of the data goes into results"
+
+
+def test_the_page_shows_dashes_and_published_figures(experiments: Path) -> None:
+    fill(experiments, only="lexical")
+    page = markdown.page(experiments, experiments.parent / "results")
+    assert "| not yet | – *0.500* |" in page
+    assert "| bm25 | 0." in page and "| random |" not in page
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('title = "A table"', 'title = "A table"\ncolour = "red"', "unknown key colour; known: paper, table"),
+        ('title = "A table"', "", "the key title is missing"),
+        ("seeds = [0, 1, 2]", 'seeds = ["a"]', r"row\[1\].seeds\[0\] is 'a', which should be of type int"),
+        ('name = "random"', 'name = "bm25"', "a name stands twice"),
+        ("animals = 0.5", "plants = 0.5", "published for 'plants', which is no row or column"),
+        ("[[published]]", "[[published", "not TOML"),
+    ],
+)
+def test_recipes_are_checked(experiments: Path, old: str, new: str, message: str) -> None:
+    file = experiments / "toy" / "table1.toml"
+    file.write_text(file.read_text().replace(old, new))
+    with pytest.raises(DataError, match=message) as caught:
+        tables.find(experiments)
+    assert str(file) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_unknown_papers_tables_and_groups_are_one_line(experiments: Path) -> None:
+    with pytest.raises(DemurError, match="no recipes of a paper 'scan'; there are: toy"):
+        tables.find(experiments, "scan")
+    with pytest.raises(DemurError, match="toy has no 'table2'; it has: table1"):
+        tables.find(experiments, "toy", "table2")
+    with pytest.raises(DemurError, match="no rows 'neural'; it has: floor, lexical"):
+        list(tables.runs(tables.find(experiments)[0], "neural"))
+
+
+def test_there_are_recipes() -> None:
+    assert RECIPES
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: "/".join(path.parts[-2:]))
+def test_every_recipe_runs_on_toy_data(path: Path, experiments: Path) -> None:
+    """Law 3: every recipe parses and runs end to end."""
+    table = recipe.read(path)
+    toy = [
+        dataclasses.replace(column, data=str(experiments.parent / "animals.jsonl")) for column in table.column
+    ]
+    table = dataclasses.replace(table, column=toy)
+    tables.fill(table, experiments.parent / "out", None, lambda runs: None)
+    cells = list(tables.cells(table, experiments.parent / "out"))
+    run = {row.name for row in table.row if row.ranker}
+    assert all((cell.mean is not None) == (cell.row in run) for cell in cells)
+
+
+def test_the_code_version_sees_what_is_imported() -> None:
+    assert "demur.rankers.matching" in code.imports("demur.rankers.bm25")
+    assert code.version(["demur.rankers.simple"]) != code.version(["demur.rankers.bm25"])
+    assert code.version(["demur.rankers.simple"]) == code.version(["demur.rankers.simple"])
