@@ -7,9 +7,9 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 .PHONY: run test check bench reproduce docs format clean
 
 run: $(VENV)/.core
-	@$(BIN)/demur ask "Can I keep the sander for another week?" --example
+	@$(BIN)/demur ask "How do I get permission to cut boards on the table saw?" --example
 	@echo
-	@$(BIN)/demur ask "Do you sell gift vouchers?" --example
+	@$(BIN)/demur ask "What is the wifi password?" --example
 
 test: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -q

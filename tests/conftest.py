@@ -14,11 +14,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return
     away = pytest.mark.skip(reason="DEMUR_DATA does not point at the real datasets")
     for item in items:
-        if item.get_closest_marker("data"):
+        if item.get_closest_marker("needs_data"):
             item.add_marker(away)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    marked = [r for r in terminalreporter.getreports("passed") if "data" in r.keywords]
+    marked = [r for r in terminalreporter.getreports("passed") if "needs_data" in r.keywords]
     where = "real datasets" if HAS_DATA else "real datasets (DEMUR_DATA is not set)"
     terminalreporter.write_line(f"{len(marked)} tests ran on the {where}")

@@ -18,15 +18,15 @@ def test_lines_are_numbered_without_their_ends(tmp_path: Path) -> None:
 
 def test_gzip_is_known_by_its_bytes_not_its_name(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
-    file.write_bytes(gzip.compress("héllo\n".encode()))
+    file.write_bytes(gzip.compress("héllo\n".encode(), mtime=0))
     assert list(lines(file)) == [(1, "héllo")]
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(b"x" * 5000)[:-9], "broken gzip file"),
-        (gzip.compress(b"x" * 5000)[:12], "broken gzip file"),
+        (gzip.compress(b"x" * 5000, mtime=0)[:-9], "broken gzip file"),
+        (gzip.compress(b"x" * 5000, mtime=0)[:12], "broken gzip file"),
         (b"fine\nnot \xff fine\n", ":2: byte 0xff is not UTF-8; save the file as UTF-8"),
     ],
 )
@@ -48,6 +48,13 @@ def test_absent_files_and_folders_are_one_line(tmp_path: Path) -> None:
         replacing(tmp_path / "no" / "x"),
     ):
         pass
+
+
+def test_a_folder_cannot_be_written_over(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DataError, match="is a folder, not a file"), replacing(tmp_path / "folder") as out:
+        out.write("x")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 def test_nothing_is_half_written(tmp_path: Path) -> None:

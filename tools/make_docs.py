@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import inspect
 import os
 import subprocess
@@ -27,6 +28,30 @@ VERBS = [
     "data show",
     "data check",
 ]
+QUESTIONS = [  # as `make run` asks
+    "How do I get permission to cut boards on the table saw?",
+    "What is the wifi password?",
+]
+FORMATS_INTRODUCTION = """Everything is read and written as a stream, gzipped or not, in UTF-8 with
+or without a BOM, with LF or CRLF. The ending of a name says the format; for JSONL the keys of the first line
+do. `-` is stdin or stdout.
+What is wrong with a file is said in one line, with its name and the line's number."""
+PICTURE = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, monospace; font-size: {char_height}px;
+line-height: {line_height}px; font-variant-east-asian: full-width; }}
+{styles}
+</style>
+<defs><clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>{lines}</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>"""  # rich's own frame fetches a font from elsewhere; this one does not
 NOTICE = "<!-- Written by `make docs`. Do not edit by hand. -->\n\n"
 
 
@@ -73,6 +98,45 @@ def _first_line(thing: object) -> str:
     return text.splitlines()[0] if text else ""
 
 
+def formats() -> str:
+    """`docs/formats.md`: every format, as its module describes it."""
+    from demur.data.formats import FORMATS
+
+    parts = [f"{NOTICE}# Files and formats\n\n{FORMATS_INTRODUCTION}"]
+    rows = [
+        f"| `{name}` | {form.about} | {' '.join(f'`{suffix}`' for suffix in form.suffixes)} "
+        f"| {'yes' if form.read else ''} | {'yes' if form.write else ''} |"
+        for name, form in FORMATS.items()
+    ]
+    parts.append(
+        "\n".join(
+            ["| format | what it is | endings | pools read | written |", "|---|---|---|---|---|", *rows]
+        )
+    )
+    homes = dict.fromkeys(form.read.__module__ for form in FORMATS.values() if form.read)
+    for home in (*homes, "demur.data.formats.trec"):
+        text = inspect.getdoc(importlib.import_module(home)) or ""
+        parts.append(f"## {home.rpartition('.')[2].replace('_', '-')}\n\n{text.replace('``', '`')}")
+    return "\n\n".join(parts) + "\n"
+
+
+def picture() -> str:
+    """`docs/ask.svg`: the terminal, as the bundled example is asked two questions."""
+    from rich.console import Console
+
+    from demur.asking import Library
+    from demur.asking.example import passages
+    from demur.cli.answers import show
+
+    library = Library(passages())
+    with Path(os.devnull).open("w") as nowhere:
+        console = Console(record=True, width=92, file=nowhere, force_terminal=True, color_system="truecolor")
+        for question in QUESTIONS:
+            console.print(f'$ demur ask "{question}" --example', style="dim", highlight=False)
+            show(library.ask(question, top=3), console)
+    return console.export_svg(title="demur ask", code_format=PICTURE, unique_id="demur") + "\n"
+
+
 def results() -> str:
     """`docs/results.md`: every table, from the files under results/; nothing is run."""
     from demur.experiments import markdown
@@ -80,7 +144,14 @@ def results() -> str:
     return NOTICE + markdown.page(ROOT / "experiments", ROOT / "results")
 
 
-PAGES: dict[str, Callable[[], str]] = {"cli.md": cli, "api.md": api, "names.md": names, "results.md": results}
+PAGES: dict[str, Callable[[], str]] = {
+    "api.md": api,
+    "ask.svg": picture,
+    "cli.md": cli,
+    "formats.md": formats,
+    "names.md": names,
+    "results.md": results,
+}
 
 
 def main() -> int:

@@ -85,6 +85,10 @@ def replacing(path: str | Path) -> Iterator[TextIO]:
         beside.replace(path)
     except FileNotFoundError:
         raise DataError("the folder to write into is not there", path=path, fix="make it first") from None
+    except IsADirectoryError:
+        raise DataError("is a folder, not a file", path=path, fix="name a file in it") from None
+    except PermissionError:
+        raise DataError("may not be written", path=path, fix="change its folder's permissions") from None
     finally:
         beside.unlink(missing_ok=True)
 

@@ -25,7 +25,7 @@ class Spec:
 
     def __str__(self) -> str:
         inside = ", ".join(f"{key}={spell(value)}" for key, value in sorted(self.settings.items()))
-        at = "" if self.at is None else f"@{self.at:g}"
+        at = "" if self.at is None else f"@{int(self.at) if self.at.is_integer() else self.at}"
         return f"{self.name}{f'({inside})' if inside else ''}{at}"
 
 

@@ -14,14 +14,15 @@ from collections.abc import Iterable, Iterator
 SEPARATES, RUNS, ALONE = 0, 1, 2
 
 _STOPWORDS = """
-a about above after again against all also am an and any are as at be because been before being
-below between both but by can cannot could did do does doing don down during each either etc few for
-from further had has have having he her here hers herself him himself his how however i if in into
-is it its itself just ll may me might more most must my myself neither no nor not now of off on once
-one only or other ought our ours ourselves out over own per re s same shall she should so some such
-t than that the their theirs them themselves then there these they this those through to too under
-until up upon us ve very was we were what whatever when where whether which while who whoever whom
-whose why will with within without would yes yet you your yours yourself yourselves
+a about above after again against all also am an and any are aren as at be because been before being
+below between both but by can cannot could couldn d did didn do does doesn doing don down during
+each either etc few for from further had hadn has hasn have haven having he her here hers herself
+him himself his how however i if in into is isn it its itself just ll m may me might more most must
+my myself neither no nor not now of off on once one only or other ought our ours ourselves out over
+own per re s same shall she should shouldn so some such t than that the their theirs them themselves
+then there these they this those through to too under until up upon us ve very was wasn we were
+weren what whatever when where whether which while who whoever whom whose why will with within
+without won would wouldn yes yet you your yours yourself yourselves
 """
 STOPWORDS = frozenset(_STOPWORDS.split())
 """English function and question words: they say nothing about what a question is about."""

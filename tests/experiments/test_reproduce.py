@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import demur
-from demur.data import formats
+from demur.data import formats, pools
 from demur.errors import DataError, DemurError
 from demur.experiments import code, markdown, recipe, tables
 from demur.types import Pool
@@ -51,11 +51,11 @@ values = {{ animals = 0.5 }}
 
 @pytest.fixture
 def experiments(tmp_path: Path) -> Path:
-    pools = [
+    made = [
         Pool.of(f"ape w{n}", [f"bee w{n}", "ape", "cat", f"ape w{n}"], [0, 0, 0, n % 3 > 0], id=str(n))
         for n in range(9)
     ]
-    formats.write(tmp_path / "animals.jsonl", pools)
+    formats.write(tmp_path / "animals.jsonl", made)
     folder = tmp_path / "experiments" / "toy"
     folder.mkdir(parents=True)
     (folder / "table1.toml").write_text(RECIPE.format(data=tmp_path / "animals.jsonl"), "utf-8")
@@ -77,7 +77,7 @@ def test_cells_hold_what_evaluate_says(experiments: Path) -> None:
     assert len(fill(experiments)) == 4
     [table] = tables.find(experiments, "toy", "table1")
     cells = {(c.row, c.measure, c.convention): c for c in tables.cells(table, experiments.parent / "results")}
-    data = demur.load(experiments.parent / "animals.jsonl")
+    data = pools(experiments.parent / "animals.jsonl")
     report = demur.evaluate("bm25", data, ["MAP"])
     cell = cells["bm25", "MAP", "fixed"]
     assert cell.mean == pytest.approx(report.measures["MAP"].mean, abs=1e-6)

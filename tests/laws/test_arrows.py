@@ -13,9 +13,11 @@ FLOORS = [
     {"errors", "types", "text", "tokens", "specs", "files", "sentences", "registry"},
     {"data"},
     {"rankers"},
-    {"evaluation", "asking", "scoring"},
+    {"scoring"},
+    {"evaluation", "asking"},
     {"experiments"},
-    {"cli", "__main__"},
+    {"cli"},
+    {"__main__"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 

@@ -24,7 +24,7 @@ def test_core_works_without_heavy_packages() -> None:
     out = run(
         """
         import demur
-        pools = [demur.types.Pool.of("who baked the bread", ["the baker baked bread", "it rained"], [1, 0])]
+        pools = [demur.Pool.of("who baked the bread", ["the baker baked bread", "it rained"], [1, 0])]
         ranking = demur.ranker("bm25").rank(pools[0].question, pools[0].answers)
         report = demur.evaluate(demur.ranker("overlap"), pools, ["MAP", "P@1"])
         answer = demur.ask("who baked the bread?", ["The baker baked the bread.", "It rained all day."])
@@ -43,7 +43,7 @@ def test_importing_demur_imports_nothing_heavy() -> None:
 
 @pytest.mark.parametrize("words", [["--help"], ["ask", "--help"], ["data", "--help"]])
 def test_help_is_quick(words: list[str]) -> None:
-    """The best of five stays under 0.3 s; loaded machines are given some grace by taking the best."""
+    """The best of five counts: the machine may be busy with other tests."""
     times = []
     for _ in range(5):
         start = time.perf_counter()
@@ -61,7 +61,7 @@ def test_help_imports_nothing_heavy() -> None:
         main()
     except SystemExit as done:
         assert done.code == 0
-    heavy = [name for name in ("numpy", "scipy", "rich.console", "demur.data.datasets") if name in sys.modules]
-    print("HEAVY", heavy)
+    heavy = {"numpy", "scipy", "rich.console", "demur.data.datasets"} & set(sys.modules)
+    print("HEAVY", sorted(heavy))
     """
     assert run(code).splitlines()[-1] == "HEAVY []"

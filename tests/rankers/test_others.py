@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,7 @@ def test_rank_sorts_stably_and_keeps_candidates() -> None:
     given = [Candidate("a", "bb"), Candidate("b", "c"), Candidate("c", "dd"), Candidate("d", "eee")]
     ranking = demur.ranker("length").rank("q", given)
     assert [candidate.id for candidate in ranking.candidates] == ["d", "a", "c", "b"]
-    assert ranking.scores == (3, 2, 2, 1)
+    assert list(ranking.scores) == [3, 2, 2, 1]
     assert demur.ranker("length").rank("q", ["x", "yy"]).candidates[0] == Candidate("1", "yy")
 
 
@@ -51,7 +53,7 @@ def test_score_alone_is_enough() -> None:
     class Vowels(Ranker):
         name = "vowels"
 
-        def score(self, question: str, answers: object) -> FloatArray:
-            return np.array([sum(c in "aeiou" for c in answer) for answer in answers], float)  # type: ignore[attr-defined]
+        def score(self, question: str, answers: Sequence[str]) -> FloatArray:
+            return np.array([float(sum(c in "aeiou" for c in answer)) for answer in answers])
 
     assert Vowels().rank("q", ["b", "aa"]).candidates[0].text == "aa"

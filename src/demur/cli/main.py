@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -56,6 +57,8 @@ app.add_typer(data.app, name="data")
 
 def main() -> None:
     """Run the command line: exit 0 when done, 1 when something failed, 2 when misused."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8")  # what goes into files and pipes is UTF-8 everywhere
     try:
         app()
     except DemurError as error:

@@ -1,0 +1,110 @@
+"""Files and folders as passages, whatever they are written in."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from demur import files
+from demur.asking.markdown import passages_of_markdown
+from demur.asking.passages import Paragraph, Passage
+from demur.asking.tables import passages_of_csv, passages_of_jsonl
+from demur.errors import DataError
+
+_LONGEST_WRAPPED = 120
+_log = logging.getLogger(__name__)
+
+
+def read_documents(paths: str | Path | Iterable[str | Path]) -> Iterator[Passage]:
+    """The passages of files, and of all files in folders that demur can read, in order of their names."""
+    for path in [paths] if isinstance(paths, str | Path) else paths:
+        if Path(path).is_dir():
+            yield from _folder(Path(path))
+        else:
+            yield from _file(Path(path))
+
+
+def readable(path: Path) -> bool:
+    """Whether demur reads files of this name, gzipped or not."""
+    return _suffix(path) in _READERS
+
+
+def _text(path: Path) -> Iterator[Passage]:
+    """The paragraphs of a plain text.
+
+    Empty lines part them. A line too long to have been wrapped by hand is a paragraph of its own.
+    """
+    source = str(path)
+    held: list[str] = []
+    first = 1
+    for number, line in _lines(path):
+        line = line.strip()
+        alone = len(line) > _LONGEST_WRAPPED
+        if held and (alone or not line):
+            yield from Paragraph(held, first).passages(source)
+            held = []
+        if alone:
+            yield from Paragraph([line], number).passages(source)
+        elif line:
+            if not held:
+                first = number
+            held.append(line)
+    if held:
+        yield from Paragraph(held, first).passages(source)
+
+
+def _markdown(path: Path) -> Iterator[Passage]:
+    return passages_of_markdown([line for _, line in _lines(path)], str(path))
+
+
+_READERS: dict[str, Callable[[Path], Iterator[Passage]]] = {
+    ".csv": passages_of_csv,
+    ".jsonl": passages_of_jsonl,
+    ".markdown": _markdown,
+    ".md": _markdown,
+    ".ndjson": passages_of_jsonl,
+    ".txt": _text,
+}
+_KINDS = ", ".join(_READERS)
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    for number, line in files.lines(path):
+        if "\0" in line:
+            raise DataError("is binary, not text", path=path, line=number, fix="export it as text first")
+        yield number, line
+
+
+def _file(path: Path) -> Iterator[Passage]:
+    if not readable(path) and path.exists():
+        raise DataError(
+            "demur does not read files of this kind", path=path, fix=f"give it as one of {_KINDS}"
+        )
+    yield from _READERS.get(_suffix(path), _text)(path)
+
+
+def _folder(folder: Path) -> Iterator[Passage]:
+    """The passages of all readable files in a folder and the folders in it; hidden ones are left out."""
+    paths = sorted(_paths_in(folder))
+    if not paths:
+        raise DataError("no file that demur reads", path=folder, fix=f"put files in it that end in {_KINDS}")
+    for path in paths:
+        yield from _file(path)
+
+
+def _paths_in(folder: Path) -> Iterator[Path]:
+    left_out = 0
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = [Path(where, name) for name in names if not name.startswith(".")]
+        wanted = [path for path in paths if readable(path)]
+        left_out += len(paths) - len(wanted)
+        yield from wanted
+    if left_out:
+        _log.info("%s: %d files of other kinds are left out", folder, left_out)

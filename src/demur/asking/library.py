@@ -1,0 +1,147 @@
+"""Passages made ready for questions, and the answering of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from demur.asking.documents import read_documents, readable
+from demur.asking.gate import Gate
+from demur.asking.passages import Passage
+from demur.asking.quoting import asked, found, quote
+from demur.errors import UsageError
+from demur.rankers import Ranker
+from demur.rankers import ranker as named
+from demur.rankers.index import Index
+from demur.types import Abstention, Answer, Candidate, Pool, Ranking
+
+Documents = str | Path | Passage | Iterable[str | Path | Passage]
+
+_FIRST_STAGE = 50  # passages that BM25 hands on to a ranker
+
+
+class Library:
+    """Passages and their index. Of passages that are alike in heading and text, the first is kept."""
+
+    def __init__(self, documents: Documents) -> None:
+        copies: Counter[str] = Counter()
+        kept: dict[str, Passage] = {}
+        for passage in _passages(documents):
+            copies[passage.searched] += 1
+            kept.setdefault(passage.searched, passage)
+        self.passages = tuple(kept.values())
+        self.copies = tuple(copies[searched] for searched in kept)
+        self.index = Index(list(kept))
+
+    def __len__(self) -> int:
+        return len(self.passages)
+
+    def prepared(self, ranker: str | Ranker) -> Ranker:
+        """The ranker, with the statistics of these passages where it needs any."""
+        ranker = named(ranker)
+        if not ranker.needs_preparing:
+            return ranker
+        candidates = tuple(Candidate(passage.id, passage.searched) for passage in self.passages)
+        return ranker.prepare([Pool("library", "", candidates)])
+
+    def ask(
+        self,
+        question: str,
+        ranker: str | Ranker | None = None,
+        gate: Gate | None = None,
+        top: int = 5,
+    ) -> Answer | Abstention:
+        """The best passage with a quotation, or the reason why there is no answer."""
+        if top < 1:
+            raise UsageError(f"top={top} shows nothing; ask for one passage or more")
+        ranking = self._rank(question, ranker, max(top, _FIRST_STAGE))
+        words = asked(question)
+        best = tuple(self._told(candidate, words) for candidate in ranking.candidates[:top])
+        shown = Ranking(question, best, ranking.scores[:top])
+        if not best:
+            return Abstention(question, self._why_nothing(words), shown)
+        if gate is None:
+            return Answer(question, best[0], shown.scores[0], best[0].extra["span"], shown)
+        verdict = gate.judge(ranking)
+        if verdict.refusal:
+            return Abstention(question, verdict.refusal, shown)
+        span, certificate = best[0].extra["span"], gate.certificate
+        return Answer(question, best[0], shown.scores[0], span, shown, verdict.confidence, certificate)
+
+    def _rank(self, question: str, ranker: str | Ranker | None, top: int) -> Ranking:
+        """The passages that share a word with the question, in the order of BM25 or of the ranker."""
+        places, scores = self.index.search(question, top)
+        if ranker is not None and len(places):
+            texts = [self.passages[place].searched for place in places]
+            scores = self.prepared(ranker).score(question, texts)
+            order = np.argsort(-scores, kind="stable")
+            places, scores = places[order], scores[order]
+        return Ranking(question, tuple(map(self._candidate, places.tolist())), tuple(scores.tolist()))
+
+    def _candidate(self, place: int) -> Candidate:
+        """A passage with its source, line, heading, and how many copies of it stand elsewhere."""
+        passage = self.passages[place]
+        extra = {"source": passage.source, "line": passage.line, "heading": passage.heading}
+        return Candidate(passage.id, passage.text, None, {**extra, "copies": self.copies[place] - 1})
+
+    def _told(self, candidate: Candidate, words: list[str]) -> Candidate:
+        """The candidate with a quotation, the question's words in it, and their share of the weight."""
+        weights = {word: self.index.idf(word) for word in words}
+        matched = found(words, f"{candidate.extra['heading']}\n{candidate.text}")
+        extra = {
+            **candidate.extra,
+            "span": quote(candidate.text, weights),
+            "matched": matched,
+            "coverage": sum(weights[word] for word in matched) / sum(weights.values()),
+        }
+        return replace(candidate, extra=extra)
+
+    def _why_nothing(self, words: list[str]) -> str:
+        if not self.passages:
+            return "there are no passages to look in"
+        if not words:
+            return "the question has no words to look for"
+        where = f"the {len(self):,} passages" if len(self) > 1 else "the one passage"
+        what = f"its only word to look for, {words[0]},"
+        if len(words) > 1:
+            what = f"none of its words – {', '.join(words)} –"
+            return f"{what} occurs in {where}"
+        return f"{what} does not occur in {where}"
+
+
+def ask(
+    question: str,
+    documents: Documents | Library,
+    ranker: str | Ranker | None = None,
+    gate: Gate | None = None,
+    top: int = 5,
+) -> Answer | Abstention:
+    """The answer to a question, quoted from documents, or the reason why there is none.
+
+    A string is a text, a `Path` a file or folder. Make a `Library` first if there are several questions.
+    A ranker scores the best 50 passages again; a gate decides whether the best of all may be the answer.
+    """
+    library = documents if isinstance(documents, Library) else Library(documents)
+    return library.ask(question, ranker, gate, top)
+
+
+def _passages(documents: Documents) -> Iterator[Passage]:
+    """The passages of files, and texts as they are."""
+    many = [documents] if isinstance(documents, str | Path | Passage) else documents
+    for number, document in enumerate(many):
+        if isinstance(document, Passage):
+            yield document
+        elif isinstance(document, Path):
+            yield from read_documents(document)
+        elif isinstance(document, str):
+            if len(document.split(None, 1)) == 1 and readable(Path(document)):
+                raise UsageError(
+                    f"{document!r} looks like a file, but a string is a text; pass Path({document!r})"
+                )
+            yield Passage(str(number), document)
+        else:
+            raise UsageError(f"{type(document).__name__} is no document; pass a Path, a string or a Passage")

@@ -1,0 +1,152 @@
+"""Datasets by id: name, split and subsets, as in ``wikiqa/test/clean``; or a file of the user's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import overload
+
+from demur import registry
+from demur.data import formats, sources, subsets
+from demur.data.loaders.base import Loader, Split, Subset
+from demur.errors import DataError, UnknownName, UsageError
+from demur.types import Pool
+
+
+class Pools(Sequence[Pool]):
+    """The pools of a split or file: read at the first touch, then kept in memory.
+
+    `files` names what they are read from: files below the data folder, or the user's own.
+    """
+
+    def __init__(self, id: str, files: tuple[str, ...], read: Callable[[], Iterator[Pool]]) -> None:
+        self.id = id
+        self.files = files
+        self._read = read
+
+    def stream(self) -> Iterator[Pool]:
+        """The pools read anew, one at a time, and not kept."""
+        return self._read()
+
+    @cached_property
+    def _kept(self) -> tuple[Pool, ...]:
+        return tuple(self._read())
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Iterator[Pool]:
+        return iter(self._kept)
+
+    @overload
+    def __getitem__(self, place: int) -> Pool: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Pool]: ...
+    def __getitem__(self, place: int | slice) -> Pool | Sequence[Pool]:
+        return self._kept[place]
+
+    def __repr__(self) -> str:
+        return f"<Pools {self.id}>"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset's splits, by item (``data["train-all"]``) or attribute (``data.train_all``)."""
+
+    name: str
+    pools: Mapping[str, Pools]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The names of the splits."""
+        return tuple(self.pools)
+
+    def __getitem__(self, split: str) -> Pools:
+        if split not in self.pools:
+            raise UnknownName(f"split of {self.name}", split, self.pools)
+        return self.pools[split]
+
+    def __getattr__(self, name: str) -> Pools:
+        if not name.startswith("_"):  # those are asked for before the fields are there, as by copy
+            for split, pools in self.pools.items():
+                if name == re.sub(r"\W", "_", split):
+                    return pools
+            ids = ", ".join(f"{self.name}/{split}" for split in self.pools)
+            raise AttributeError(f"{self.name} has no split {name!r}; load one of {ids}")
+        raise AttributeError(name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(re.sub(r"\W", "_", split) for split in self.pools)]
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.name}: {', '.join(self.pools)}>"
+
+
+def load(id: str | Path) -> Dataset | Pools:
+    """The dataset of a name, or the pools of an id or file. Nothing is read before the pools are touched."""
+    name, _, rest = str(id).partition("/")
+    try:
+        return _registered(name, rest.rstrip("/"))
+    except UnknownName as error:
+        if str(id) == "-" or Path(id).exists():
+            return Pools(str(id), (str(id),), partial(formats.read, id))
+        names = registry.names("dataset")
+        if name in names:
+            raise
+        if Path(id).suffix or str(id).startswith((".", "/", "~")):
+            fix = "check the spelling of the path"
+            raise DataError("no such file or folder", path=id, fix=fix) from error
+        raise UnknownName("dataset or file", str(id), names) from None
+
+
+def _registered(name: str, rest: str) -> Dataset | Pools:
+    loader: Loader = registry.find("dataset", name)
+    for split in sorted(loader.splits, key=len, reverse=True):  # dev/tokens before dev
+        if f"{rest}/".startswith(f"{split}/"):
+            parts = rest[len(split) + 1 :].split("/") if rest != split else []
+            chosen = [subsets.find(part, loader.subsets, f"{name}/{split}") for part in parts]
+            return _pools(name, rest, loader.splits[split], chosen)
+    folder = f"{rest}/" if rest else ""
+    inside = {
+        split.removeprefix(folder): _pools(name, split, source)
+        for split, source in loader.splits.items()
+        if split.startswith(folder)
+    }
+    if not inside:
+        raise UnknownName(f"split of {name}", rest, loader.splits)
+    return Dataset(f"{name}/{rest}".rstrip("/"), inside)
+
+
+def _pools(name: str, rest: str, split: Split, chosen: Sequence[Subset] = ()) -> Pools:
+    def read() -> Iterator[Pool]:
+        pools = split.read(*(sources.locate(name, file) for file in split.files))
+        for subset in chosen:
+            pools = subset(pools)
+        return pools
+
+    return Pools(f"{name}/{rest}", split.files, read)
+
+
+def dataset(name: str) -> Dataset:
+    """The dataset of a name."""
+    found = load(name)
+    if isinstance(found, Dataset):
+        return found
+    raise UsageError(f"{name} is no dataset but pools of one; load it, or name the dataset alone")
+
+
+def pools(id: str | Path) -> Pools:
+    """The pools of an id or file; a dataset of several splits must say which one."""
+    found = load(id)
+    if isinstance(found, Pools):
+        return found
+    ids = ", ".join(f"{found.name}/{split}" for split in found.splits)
+    raise UsageError(f"{found.name} has several splits; say which one: {ids}")
+
+
+def stream(id: str | Path) -> Iterator[Pool]:
+    """The pools of an id or file, one at a time and not kept."""
+    return pools(id).stream()

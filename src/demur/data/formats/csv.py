@@ -1,0 +1,64 @@
+"""CSV with a header, quoted as RFC 4180 says, so that texts may hold commas, quotes and line breaks.
+
+Columns are ``question``, ``answer`` and, where there are any, ``label``, ``question_id`` (or ``id``) and
+``answer_id``; any others are extras of the candidate, as texts. Rows with one question that follow each
+other form a pool, or rows with one question id where there are ids.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from demur.data.formats import columns
+from demur.errors import DataError
+from demur.files import opened, replacing
+from demur.types import Pool
+
+_LONGEST = 1 << 30  # characters in a field; Python's own limit is 131,072
+
+
+def read(path: str | Path) -> Iterator[Pool]:
+    """The pools of a file, one at a time."""
+    return columns.pools(_cells(path), path, header=True)
+
+
+def _cells(path: str | Path) -> Iterator[tuple[int, Sequence[str]]]:
+    csv.field_size_limit(
+        max(csv.field_size_limit(), _LONGEST)
+    )  # one limit for the whole process: only raise it
+    reader = csv.reader(_text(path), strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            fix = 'put quotes around texts with commas, and write " inside them as ""'
+            raise DataError(
+                f"broken CSV in the row that starts here ({error})", path=path, line=line, fix=fix
+            ) from None
+        if len(row) > 1 or (row and not row[0].isspace()):
+            yield line, row
+
+
+def _text(path: str | Path) -> Iterator[str]:
+    """The lines with their ends, which belong to the text where they are quoted."""
+    with opened(path) as file:
+        for line, raw in enumerate(file, 1):
+            raw = raw.removeprefix(b"\xef\xbb\xbf") if line == 1 else raw
+            try:
+                yield raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                what = f"byte 0x{raw[error.start]:02x} is not UTF-8"
+                raise DataError(what, path=path, line=line, fix="save the file as UTF-8") from None
+
+
+def write(path: str | Path, pools: Iterable[Pool]) -> None:
+    """Write pools with the columns question, answer, label, question_id, answer_id, then extras."""
+    with replacing(path) as file:
+        writer = csv.writer(file)
+        for _, cells in columns.table(pools, path):
+            writer.writerow(cells)

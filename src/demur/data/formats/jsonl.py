@@ -1,0 +1,60 @@
+"""Our own format: one pool per line, ``{"id", "question", "candidates": [{"id", "text", "label"}]}``.
+
+A label may be missing. Unknown keys of a pool or candidate, a ``score`` among them, are kept in ``extra``
+and written back: what is written is read back equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from demur.data.formats.checks import Place, build_pool, label
+from demur.data.formats.jsonlines import Object, encoded, id_of, kept, list_of, objects, others, text_of
+from demur.files import replacing
+from demur.types import Candidate, Pool
+
+_POOL = frozenset({"id", "question", "candidates"})
+_CANDIDATE = frozenset({"id", "text", "label"})
+
+
+def read(path: str | Path) -> Iterator[Pool]:
+    """The pools of a file, one at a time."""
+    for place, line in objects(path):
+        id, question = id_of(line, "id", place), text_of(line, "question", place)
+        raw = list_of(line, "candidates", place, dict)
+        extra = others(line, _POOL) if len(line) > 3 else None
+        yield build_pool(
+            id, question, [_candidate(one, n, place) for n, one in enumerate(raw, 1)], place, extra
+        )
+
+
+def _candidate(raw: Object, number: int, place: Place) -> Candidate:
+    id, text, mark = raw.get("id"), raw.get("text"), raw.get("label")
+    if type(id) is not str or type(text) is not str or not (mark is None or type(mark) is int):
+        inside = Place(place.path, place.line, f"candidate {number}")
+        id, text, mark = id_of(raw, "id", inside), text_of(raw, "text", inside), label(mark, inside)
+    if len(raw) > 2 + ("label" in raw):
+        return Candidate(id, text, mark, others(raw, _CANDIDATE))
+    return Candidate(id, text, mark)
+
+
+def write(path: str | Path, pools: Iterable[Pool]) -> None:
+    """Write any pools."""
+    with replacing(path) as file:
+        for pool in pools:
+            file.write(line(pool, path))
+
+
+def line(pool: Pool, path: str | Path = "-") -> str:
+    """The line that holds a pool, with its line feed; the path is for error messages."""
+    candidates = []
+    for candidate in pool.candidates:
+        one: Object = {"id": candidate.id, "text": candidate.text}
+        if candidate.label is not None:
+            one["label"] = int(candidate.label)
+        if candidate.extra:
+            one.update(kept(candidate.extra, _CANDIDATE, pool, path))
+        candidates.append(one)
+    whole = {"id": pool.id, "question": pool.question, "candidates": candidates}
+    return encoded({**whole, **kept(pool.extra, _POOL, pool, path)}) + "\n"

@@ -1,0 +1,131 @@
+"""Parquet (``pip install 'demur[parquet]'``): one pool per row.
+
+Columns are id, question, candidates (a list of structs of id, text, label, extra) and extra; extras are
+JSON texts, null where there are none. Rows are read and written some at a time. A flat table of question,
+answer and label, without candidates, is read as CSV is.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from demur.data.formats import columns
+from demur.data.formats.checks import Place, build_pool, label, unwritable
+from demur.data.formats.jsonlines import Object, encoded, id_of, kept, list_of, text_of
+from demur.errors import DataError, require
+from demur.files import opened, replacing
+from demur.types import Candidate, Pool
+
+_GROUP = 1 << 23  # characters of text that are written together
+_NOTHING: frozenset[str] = frozenset()
+_KEYS = frozenset({"id", "question", "candidates", "extra"})
+
+
+def read(path: str | Path) -> Iterator[Pool]:
+    """The pools of a file, one at a time."""
+    pyarrow, parquet = _pyarrow()
+    with opened(path) as file, _sound(pyarrow, path):
+        source = file if file.seekable() else io.BytesIO(file.read())
+        if source.seek(0, io.SEEK_END) == 0:
+            return
+        table = parquet.ParquetFile(source)
+        names = set(table.schema_arrow.names)
+        if "candidates" not in names:
+            yield from columns.pools(_cells(table), path, header=True)
+            return
+        batches = table.iter_batches(batch_size=64, columns=sorted(names & _KEYS))
+        for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
+            yield _pool(row, Place(path, None, f"row {number}"))
+
+
+@contextmanager
+def _sound(pyarrow: Any, path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = str(error).partition("\n")[0]
+        fix = "copy or download it again, or say which format it is"
+        raise DataError(f"broken parquet file ({reason})", path=path, fix=fix) from None
+
+
+def _cells(table: Any) -> Iterator[tuple[int, list[str]]]:
+    """A flat table as CSV would have it, numbered from its first row."""
+    yield 0, table.schema_arrow.names
+    rows = (row for batch in table.iter_batches(batch_size=1024) for row in batch.to_pylist())
+    for number, row in enumerate(rows, 1):
+        yield number, ["" if value is None else str(value) for value in row.values()]
+
+
+def _pool(row: Object, place: Place) -> Pool:
+    candidates = [
+        _candidate(one, n, place) for n, one in enumerate(list_of(row, "candidates", place, dict), 1)
+    ]
+    return build_pool(
+        id_of(row, "id", place), text_of(row, "question", place), candidates, place, _extra(row, place)
+    )
+
+
+def _candidate(raw: Object, number: int, place: Place) -> Candidate:
+    place = place._replace(inside=f"{place.inside}, candidate {number}")
+    extra, mark = _extra(raw, place), label(raw.get("label"), place)
+    id, text = id_of(raw, "id", place), text_of(raw, "text", place)
+    return Candidate(id, text, mark, extra) if extra else Candidate(id, text, mark)
+
+
+def _extra(raw: Object, place: Place) -> Object | None:
+    if raw.get("extra") is None:
+        return None
+    try:
+        value = json.loads(text_of(raw, "extra", place))
+    except (ValueError, RecursionError) as error:
+        raise place.error(f"'extra' is broken JSON ({error})", "write a JSON object, or null") from None
+    if type(value) is not dict:
+        raise place.error("'extra' is not a JSON object", "write a JSON object, or null")
+    return value
+
+
+def write(path: str | Path, pools: Iterable[Pool]) -> None:
+    """Write any pools whose labels fit into 64 bits."""
+    pyarrow, parquet = _pyarrow()
+    text, label = pyarrow.string(), pyarrow.int64()
+    candidate = pyarrow.struct([("id", text), ("text", text), ("label", label), ("extra", text)])
+    schema = pyarrow.schema(
+        [("id", text), ("question", text), ("candidates", pyarrow.list_(candidate)), ("extra", text)]
+    )
+    with replacing(path) as file, parquet.ParquetWriter(file.buffer, schema, compression="zstd") as writer:
+        for rows in _groups(pools, path):
+            writer.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema=schema))
+
+
+def _groups(pools: Iterable[Pool], path: str | Path) -> Iterator[list[Object]]:
+    rows: list[Object] = []
+    size = 0
+    for pool in pools:
+        row = _row(pool, path)
+        size += len("".join([pool.id, pool.question, *pool.answers]).encode())  # half characters fail here
+        rows.append(row)
+        if size >= _GROUP:
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
+
+
+def _row(pool: Pool, path: str | Path) -> Object:
+    candidates = []
+    for one in pool.candidates:
+        if one.label is not None and not -(2**63) <= one.label < 2**63:
+            raise unwritable(pool, f"has the label {one.label}, more than 64 bits hold", path)
+        extra = encoded(kept(one.extra, _NOTHING, pool, path)) if one.extra else None
+        candidates.append({"id": one.id, "text": one.text, "label": one.label, "extra": extra})
+    extra = encoded(kept(pool.extra, _NOTHING, pool, path)) if pool.extra else None
+    return {"id": pool.id, "question": pool.question, "candidates": candidates, "extra": extra}
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    return require("pyarrow", extra="parquet"), require("pyarrow.parquet", extra="parquet")

@@ -1,0 +1,107 @@
+"""What an evaluation found: means with intervals, values per pool, and the convention behind them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from demur.errors import DataError
+from demur.evaluation.intervals import Estimate
+from demur.files import replacing, whole
+from demur.types import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """Measures of one ranker on one set of pools. A value is NaN where a measure leaves a pool out."""
+
+    measures: dict[str, Estimate]
+    convention: str
+    skipped: int
+    """Pools that every measure leaves out."""
+    ids: tuple[str, ...]
+    values: dict[str, FloatArray]
+    ranker: str = ""
+    data: str = ""
+    labels: str = ""
+    """A hash of pool ids and positive labels."""
+    confidence: float = 0.95
+    seed: int = 0
+
+    @property
+    def pools(self) -> int:
+        """How many pools were evaluated."""
+        return len(self.ids)
+
+    @property
+    def counted(self) -> dict[str, int]:
+        """How many pools each measure is the mean of."""
+        return {name: int((~np.isnan(values)).sum()) for name, values in self.values.items()}
+
+    @property
+    def per_pool(self) -> dict[str, dict[str, float | None]]:
+        """The values of each pool; None where a measure leaves it out."""
+        columns = [[None if value != value else value for value in v.tolist()] for v in self.values.values()]
+        names = list(self.values)
+        rows = zip(*columns, strict=True)
+        return {name: dict(zip(names, row, strict=True)) for name, row in zip(self.ids, rows, strict=True)}
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain values, ready for a JSON file."""
+        return {
+            "measures": {name: asdict(estimate) for name, estimate in self.measures.items()},
+            "convention": self.convention,
+            "pools": self.pools,
+            "skipped": self.skipped,
+            "counted": self.counted,
+            "ranker": self.ranker,
+            "data": self.data,
+            "labels": self.labels,
+            "confidence": self.confidence,
+            "seed": self.seed,
+            "per_pool": self.per_pool,
+        }
+
+    @classmethod
+    def from_json(cls, value: Any, path: str | Path | None = None) -> Report:
+        """The report that `to_json` gave; the path is for error messages only."""
+        try:
+            measures = {name: Estimate(**numbers) for name, numbers in value["measures"].items()}
+            per_pool = value["per_pool"]
+            rows = [[row[name] for name in measures] for row in per_pool.values()]
+            table = np.array(rows, np.float64).reshape(len(rows), len(measures))
+            known = {
+                key: value[key] for key in ("ranker", "data", "labels", "confidence", "seed") if key in value
+            }
+            return cls(
+                measures=measures,
+                convention=str(value["convention"]),
+                skipped=int(value["skipped"]),
+                ids=tuple(per_pool),
+                values=dict(zip(measures, table.T, strict=True)),
+                **known,
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            missing = f"no {error}" if isinstance(error, KeyError) else str(error)
+            fix = "write one with demur evaluate … -o FILE"
+            raise DataError(f"not a report of an evaluation ({missing})", path=path, fix=fix) from None
+
+    @classmethod
+    def read(cls, path: str | Path) -> Report:
+        """The report in a JSON file."""
+        try:
+            value = json.loads(whole(path))
+        except json.JSONDecodeError as error:
+            fix = "write one with demur evaluate … -o FILE"
+            raise DataError(f"not JSON ({error.msg})", path=path, line=error.lineno, fix=fix) from None
+        return cls.from_json(value, path)
+
+    def write(self, path: str | Path) -> None:
+        """Write the report to a JSON file, all of it or nothing."""
+        with replacing(path) as file:
+            json.dump(self.to_json(), file, ensure_ascii=False, indent=1, allow_nan=False)
+            file.write("\n")
