@@ -9,7 +9,10 @@ stand alone. Everything else separates. Case is folded, and composed and decompo
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
+
+from demur.errors import UnknownName
 
 SEPARATES, RUNS, ALONE = 0, 1, 2
 
@@ -61,6 +64,19 @@ def token_spans(text: str) -> Iterator[tuple[str, int, int]]:
 def tokenize(text: str) -> list[str]:
     """The words of a text, as they are compared."""
     return [word for word, _, _ in token_spans(fold(text))]
+
+
+@cache
+def stemmer(language: str) -> Callable[[str], str]:
+    """What cuts the endings of a language's words, as Snowball does; ``none`` cuts nothing."""
+    if language == "none":
+        return str
+    import snowballstemmer
+
+    if language not in snowballstemmer.algorithms():
+        raise UnknownName("language to stem", language, snowballstemmer.algorithms())
+    cut = snowballstemmer.stemmer(language).stemWord
+    return lru_cache(maxsize=1 << 17)(lambda word: str(cut(word)))
 
 
 def content(words: Iterable[str]) -> list[str]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.text import ALONE, RUNS, fold, kind
+from demur.text import ALONE, RUNS, fold, kind, stemmer
 from demur.types import IntArray
 
 HashArray = NDArray[np.uint64]
@@ -65,6 +65,39 @@ class Words:
         terms *= _powers(1 << int(length.max()).bit_length())[inside]
         return np.add.reduceat(terms, starts)
 
+    def stems(self, language: str) -> HashArray:
+        """The hashes of all words with their endings cut. Words that are not ASCII stay as they are."""
+        hashes = self.hashes()
+        if language == "none":
+            return hashes
+        known = _known_stems(language)
+        distinct, at, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        new = [
+            (word, place)
+            for word, place in zip(distinct.tolist(), at.tolist(), strict=True)
+            if word not in known
+        ]
+        if new:
+            cut = stemmer(language)
+            stems = [cut(self._word(place)) for _, place in new]
+            stem_hashes, counts = hash_words(stems)
+            one = counts == 1  # what is cut to nothing stays as it is
+            ends = np.cumsum(counts)
+            for (word, _), single, end in zip(new, one.tolist(), ends.tolist(), strict=True):
+                known[word] = int(stem_hashes[end - 1]) if single else word
+        return np.array([known[word] for word in distinct.tolist()], np.uint64)[inverse]
+
+    def _word(self, place: int) -> str:
+        """A word as it is compared, or nothing if it is not ASCII."""
+        codes = self.codes[self.first[place] : self.last[place] + 1].tobytes()
+        return "" if b"?" in codes else codes.decode("ascii").lower()
+
+
+@cache
+def _known_stems(language: str) -> dict[int, int]:
+    """From the hash of a word to that of its stem, for the words met so far."""
+    return {}
+
 
 def read(texts: Sequence[str]) -> Words:
     """The words of a few texts, read as one."""
@@ -91,12 +124,12 @@ def read(texts: Sequence[str]) -> Words:
     return Words(codes, places, others, first, last, np.diff(bounds)[: len(texts)])
 
 
-def hash_words(texts: Sequence[str]) -> tuple[HashArray, IntArray]:
-    """The hashes of all words of all texts, in reading order, and how many words each text has."""
+def hash_words(texts: Sequence[str], stem: str = "none") -> tuple[HashArray, IntArray]:
+    """The hashes of all words (or stems) of all texts, in reading order, and how many each text has."""
     hashes, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for chunk in chunks(texts):
         words = read(chunk)
-        hashes.append(words.hashes())
+        hashes.append(words.stems(stem))
         counts.append(words.counts)
     return np.concatenate(hashes), np.concatenate(counts)
 

@@ -115,7 +115,7 @@ def test_a_result_names_its_origins(experiments: Path) -> None:
     [file] = (experiments.parent / "results").rglob("*.json")
     kept = json.loads(file.read_text())
     assert {"key", "seed", "commit", "data_sha256", "ranker", "command"} <= set(kept)
-    assert kept["ranker"] == "bm25(b=0.75, k1=1.5, stats=pool, words=all)"
+    assert kept["ranker"] == "bm25(b=0.75, k1=1.5, stats=pool, stem=none, words=all)"
     assert "ape" not in file.read_text(), "no text of the data goes into results"
 
 

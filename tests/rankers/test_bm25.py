@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demur
-from demur.errors import UsageError
+from demur.errors import DemurError, UsageError
 from demur.rankers.bm25 import BM25
 from demur.rankers.corpus import Statistics
 from demur.rankers.index import Index
-from demur.text import content, tokenize
+from demur.text import content, stemmer, tokenize
 from demur.types import Pool
 
 WORD = st.sampled_from(["ape", "bee", "cat", "dog", "eel", "fox", "the", "of", "Ünï", "東京"])
@@ -134,3 +134,33 @@ def test_k1_of_nothing_counts_words_once() -> None:
     assert BM25(k1=0).score("ape", ["ape ape ape", "ape", "bee"]).tolist()[0:2] == pytest.approx(
         [math.log(1.6)] * 2
     )
+
+
+@given(st.lists(POOLS, max_size=4))
+@settings(max_examples=40)
+def test_stems_equal_the_formula_over_stemmed_texts(pools: list[Pool]) -> None:
+    """Texts that are stemmed beforehand score the same as texts that the ranker stems."""
+    endings = [
+        Pool.of(f"{p.question} hens", [f"{a} cats running" for a in p.answers], id=p.id) for p in pools
+    ]
+    cut = stemmer("english")
+
+    def stemmed(text: str) -> str:
+        return " ".join(cut(word) for word in tokenize(text))
+
+    before = [Pool.of(stemmed(p.question), [stemmed(a) for a in p.answers], id=p.id) for p in endings]
+    for ours, wanted in zip(
+        BM25(stem="english").score_pools(endings), BM25().score_pools(before), strict=True
+    ):
+        assert np.allclose(ours, wanted, atol=1e-12)
+
+
+def test_stems_meet_across_endings() -> None:
+    pool = Pool.of("running cats", ["he ran", "a cat runs", "dogs"])
+    assert BM25().score_pools([pool])[0].tolist() == [0, 0, 0]
+    scores = demur.ranker("bm25(stem=english)").score_pools([pool])[0]
+    assert scores[1] > 0 == scores[0] == scores[2]
+    found, _ = Index(pool.answers, BM25(stem="english")).search(pool.question)
+    assert found.tolist() == [1]
+    with pytest.raises(DemurError, match="unknown language to stem 'englisch'; did you mean 'english'"):
+        demur.ranker("bm25(stem=englisch)").score_pools([pool])

@@ -16,6 +16,7 @@ from demur.asking.quoting import asked, found, quote
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.rankers import ranker as named
+from demur.rankers.bm25 import BM25
 from demur.rankers.index import Index
 from demur.types import Abstention, Answer, Candidate, Pool, Ranking
 
@@ -25,9 +26,12 @@ _FIRST_STAGE = 50  # passages that BM25 hands on to a ranker
 
 
 class Library:
-    """Passages and their index. Of passages that are alike in heading and text, the first is kept."""
+    """Passages and their index. Of passages that are alike in heading and text, the first is kept.
 
-    def __init__(self, documents: Documents) -> None:
+    `stem` names the language whose word endings do not count; with ``none`` all count.
+    """
+
+    def __init__(self, documents: Documents, stem: str = "english") -> None:
         copies: Counter[str] = Counter()
         kept: dict[str, Passage] = {}
         for passage in _passages(documents):
@@ -35,7 +39,8 @@ class Library:
             kept.setdefault(passage.searched, passage)
         self.passages = tuple(kept.values())
         self.copies = tuple(copies[searched] for searched in kept)
-        self.index = Index(list(kept))
+        self.stem = stem
+        self.index = Index(list(kept), BM25(stem=stem))
 
     def __len__(self) -> int:
         return len(self.passages)
@@ -59,7 +64,7 @@ class Library:
         if top < 1:
             raise UsageError(f"top={top} shows nothing; ask for one passage or more")
         ranking = self._rank(question, ranker, max(top, _FIRST_STAGE))
-        words = asked(question)
+        words = asked(question, self.stem)
         best = tuple(self._told(candidate, words) for candidate in ranking.candidates[:top])
         shown = Ranking(question, best, ranking.scores[:top])
         if not best:
@@ -91,10 +96,10 @@ class Library:
     def _told(self, candidate: Candidate, words: list[str]) -> Candidate:
         """The candidate with a quotation, the question's words in it, and their share of the weight."""
         weights = {word: self.index.idf(word) for word in words}
-        matched = found(words, f"{candidate.extra['heading']}\n{candidate.text}")
+        matched = found(words, f"{candidate.extra['heading']}\n{candidate.text}", self.stem)
         extra = {
             **candidate.extra,
-            "span": quote(candidate.text, weights),
+            "span": quote(candidate.text, weights, self.stem),
             "matched": matched,
             "coverage": sum(weights[word] for word in matched) / sum(weights.values()),
         }
@@ -119,13 +124,15 @@ def ask(
     ranker: str | Ranker | None = None,
     gate: Gate | None = None,
     top: int = 5,
+    stem: str = "english",
 ) -> Answer | Abstention:
     """The answer to a question, quoted from documents, or the reason why there is none.
 
     A string is a text, a `Path` a file or folder. Make a `Library` first if there are several questions.
     A ranker scores the best 50 passages again; a gate decides whether the best of all may be the answer.
+    `stem` names the language whose word endings do not count; with ``none`` all count.
     """
-    library = documents if isinstance(documents, Library) else Library(documents)
+    library = documents if isinstance(documents, Library) else Library(documents, stem)
     return library.ask(question, ranker, gate, top)
 
 

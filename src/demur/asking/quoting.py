@@ -6,37 +6,42 @@ from collections.abc import Iterable, Mapping
 
 from demur.asking.passages import MARKER
 from demur.sentences import sentences
-from demur.text import content, token_spans, tokenize
+from demur.text import content, stemmer, token_spans, tokenize
 from demur.types import Span
 
 
-def asked(question: str) -> list[str]:
-    """The words of a question that carry meaning, each once, in order."""
-    return list(dict.fromkeys(content(tokenize(question))))
+def asked(question: str, stem: str = "none") -> list[str]:
+    """The words of a question that carry meaning, each once (whatever its endings), in order."""
+    cut = stemmer(stem)
+    first: dict[str, str] = {}
+    for word in content(tokenize(question)):
+        first.setdefault(cut(word), word)
+    return list(first.values())
 
 
-def quote(text: str, weights: Mapping[str, float]) -> Span | None:
+def quote(text: str, weights: Mapping[str, float], stem: str = "none") -> Span | None:
     """The sentence with the weightiest words, the first of several; None if there is no sentence."""
     best: Span | None = None
     most = -1.0
     for sentence in sentences(text):
-        words = set(tokenize(sentence.text))
-        weight = sum(weight for word, weight in weights.items() if word in words)
+        weight = sum(weights[word] for word in found(weights, sentence.text, stem))
         if weight > most:
             best, most = sentence, weight
     return best and _without_marker(best)
 
 
-def found(words: Iterable[str], text: str) -> tuple[str, ...]:
-    """Those of the words that stand in the text."""
-    there = set(tokenize(text))
-    return tuple(word for word in words if word in there)
+def found(words: Iterable[str], text: str, stem: str = "none") -> tuple[str, ...]:
+    """Those of the words that stand in the text, with whatever ending if a language to stem is named."""
+    cut = stemmer(stem)
+    there = {cut(word) for word in tokenize(text)}
+    return tuple(word for word in words if cut(word) in there)
 
 
-def places(words: Iterable[str], text: str) -> list[tuple[int, int]]:
+def places(words: Iterable[str], text: str, stem: str = "none") -> list[tuple[int, int]]:
     """Where in the text the words stand, from start to end."""
-    wanted = set(words)
-    return [(start, end) for word, start, end in token_spans(text) if word in wanted]
+    cut = stemmer(stem)
+    wanted = {cut(word) for word in words}
+    return [(start, end) for word, start, end in token_spans(text) if cut(word) in wanted]
 
 
 def _without_marker(sentence: Span) -> Span:

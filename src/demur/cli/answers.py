@@ -16,19 +16,22 @@ _LONGEST = 640  # characters quoted
 _INDENT = "   "
 
 
-def show(result: Answer | Abstention, console: Console) -> None:
-    """Print the best passage whole and the others in two lines each, or the reason for saying nothing."""
+def show(result: Answer | Abstention, console: Console, stem: str = "english") -> None:
+    """Print the best passage whole and the others in two lines each, or the reason for saying nothing.
+
+    The question's words are marked, with whatever ending in the language to stem.
+    """
     from rich.text import Text
 
     from demur.asking.quoting import asked
 
-    words = asked(result.question)
+    words = asked(result.question, stem)
     others = list(result.ranking.candidates)
     number = 1
     _print(console, Text(" ".join(result.question.split()), "bold cyan"), "")
     console.print()
     if isinstance(result, Answer):
-        _print(console, _passage(others[0], words), "1  ")
+        _print(console, _passage(others[0], words, stem), "1  ")
         _print(console, _origin(others[0], words))
         others, number = others[1:], 2
     else:
@@ -38,7 +41,7 @@ def show(result: Answer | Abstention, console: Console) -> None:
             _print(console, Text("What came nearest, but is not given as an answer:", "dim"))
     for candidate in others:
         console.print()
-        _print(console, _sentence(candidate, words, console), f"{number}  ")
+        _print(console, _sentence(candidate, words, stem, console), f"{number}  ")
         _print(console, _origin(candidate))
         number += 1
     if isinstance(result, Answer) and result.certificate is None:
@@ -47,7 +50,7 @@ def show(result: Answer | Abstention, console: Console) -> None:
     console.print()
 
 
-def _passage(candidate: Candidate, words: list[str]) -> Text:
+def _passage(candidate: Candidate, words: list[str], stem: str) -> Text:
     """The passage with its quotation in quotation marks; of a long passage, what stands around it."""
     from rich.text import Text
 
@@ -62,15 +65,15 @@ def _passage(candidate: Candidate, words: list[str]) -> Text:
         (f"“{_clipped(span.text, _LONGEST)}”", "bold"),
         (f"{text[span.end : end]} …" if end < len(text) else text[span.end :], "dim"),
     )
-    return _marked(shown, words)
+    return _marked(shown, words, stem)
 
 
-def _sentence(candidate: Candidate, words: list[str], console: Console) -> Text:
+def _sentence(candidate: Candidate, words: list[str], stem: str, console: Console) -> Text:
     """What would be quoted from a passage, in one line."""
     from rich.text import Text
 
     room = _width(console) - len(_INDENT) if console.is_terminal else _AROUND
-    return _marked(Text(_clipped(" ".join(_span(candidate).text.split()), room)), words)
+    return _marked(Text(_clipped(" ".join(_span(candidate).text.split()), room)), words, stem)
 
 
 def _origin(candidate: Candidate, words: list[str] | None = None) -> Text:
@@ -101,11 +104,11 @@ def _clipped(text: str, length: int) -> str:
     return f"{kept[: kept.rfind(' ') if ' ' in kept else -1].rstrip()} …"
 
 
-def _marked(shown: Text, words: list[str]) -> Text:
+def _marked(shown: Text, words: list[str], stem: str) -> Text:
     """The text with the words underlined."""
     from demur.asking.quoting import places
 
-    for start, end in places(words, shown.plain):
+    for start, end in places(words, shown.plain, stem):
         shown.stylize("underline", start, end)
     return shown
 

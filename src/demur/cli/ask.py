@@ -26,6 +26,9 @@ def ask(
     ranker: Annotated[
         str | None, typer.Option(help="A ranker that scores the best 50 passages again, such as overlap.")
     ] = None,
+    stem: Annotated[
+        str, typer.Option(metavar="LANGUAGE", help="The language whose word endings do not count, or none.")
+    ] = "english",
     json: JsonFlag = False,
 ) -> None:
     """Answer a question from files: the best passage, its sentence quoted, or why there is no answer."""
@@ -38,9 +41,9 @@ def ask(
     if example:
         from demur.asking.example import passages
 
-        library = Library(passages())
+        library = Library(passages(), stem)
     else:
-        library = Library(tracked(read_documents(sources or []), "reading", "passages"))
+        library = Library(tracked(read_documents(sources or []), "reading", "passages"), stem)
     built = None if ranker is None else library.prepared(ranker)
     if question != "-":
         question = question.encode("utf-8", "replace").decode()  # what a shell passes may not be UTF-8
@@ -48,7 +51,7 @@ def ask(
         if json:
             emit(as_plain(result))
         else:
-            show(result, stdout())
+            show(result, stdout(), stem)
         return
 
     from json import dumps
@@ -60,5 +63,5 @@ def ask(
         if json:
             sys.stdout.write(dumps(as_plain(result), ensure_ascii=False, allow_nan=False) + "\n")
         else:
-            show(result, stdout())
+            show(result, stdout(), stem)
         sys.stdout.flush()

@@ -9,6 +9,8 @@ import typer
 from demur.cli.console import JsonFlag, emit, meter, stdout
 
 if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
     from demur.experiments.recipe import Table
     from demur.experiments.tables import Cell
 
@@ -42,30 +44,43 @@ def reproduce(
 
 
 def _show(table: Table, cells: list[Cell]) -> None:
-    """One grid for each convention and measure, narrow enough for a terminal."""
-    from rich.table import Table as Grid
-
+    """A grid for each dataset and convention: methods down, measures across."""
     console = stdout()
     console.print(f"{table.paper} {table.table}: {table.title}", style="bold")
-    names = [column.name for column in table.column]
     for convention in table.conventions:
-        for measure in table.measures:
-            grid = Grid(title=f"{measure}, convention {convention}", title_justify="left", box=None)
-            grid.add_column("")
-            for name in names:
-                grid.add_column(name, justify="right", overflow="fold")
-            for row in table.row:
-                here = [
-                    c for c in cells if (c.row, c.convention, c.measure) == (row.name, convention, measure)
-                ]
-                if any(cell.mean is not None or cell.published is not None for cell in here):
-                    grid.add_row(row.name, *(_figure(cell) for cell in here))
-            console.print(grid)
-            console.print()
-    console.print("Published figures are in brackets; – was not run.", style="dim")
+        for column in table.column:
+            here = [cell for cell in cells if (cell.column, cell.convention) == (column.name, convention)]
+            pools = max(cell.pools for cell in here)
+            console.print(f"\n{column.name} ({column.data}), convention {convention}, {pools:,} pools")
+            console.print(_grid(table, here))
+    console.print(
+        "\nBehind each mean its 95 % interval over pools; – was not run, or not printed.", style="dim"
+    )
     console.print(table.differs, style="dim")
 
 
+def _grid(table: Table, cells: list[Cell]) -> Grid:
+    from rich.table import Table as Grid
+
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    published = [name for name in table.measures if any(c.measure == name and c.published for c in cells)]
+    for name in table.measures:
+        grid.add_column(name, no_wrap=True)
+        if name in published:
+            grid.add_column("paper", no_wrap=True)
+    for row in table.row:
+        figures = []
+        for cell in (cell for cell in cells if cell.row == row.name):
+            figures += [_figure(cell)] + [_short(cell.published)] * (cell.measure in published)
+        if set(figures) - {"–"}:
+            grid.add_row(row.name, *figures)
+    return grid
+
+
 def _figure(cell: Cell) -> str:
-    ours = "–" if cell.mean is None else f"{cell.mean:.3f}"
-    return ours if cell.published is None else f"{ours} [{cell.published:.3f}]"
+    return "–" if cell.mean is None else f"{cell.mean:.3f} [dim]{_short(cell.low)}–{_short(cell.high)}[/dim]"
+
+
+def _short(figure: float | None) -> str:
+    return "–" if figure is None else f"{figure:.3f}".removeprefix("0")

@@ -34,6 +34,7 @@ class Lexical(Ranker):
 
     stats: str = "pool"
     words: str = "all"
+    stem: str = "none"
     corpus: Statistics | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
@@ -50,7 +51,7 @@ class Lexical(Ranker):
 
             pools = formats.read(self.stats)
         texts = (candidate.text for pool in pools for candidate in pool.candidates)
-        return self.counted(Statistics.of(texts))
+        return self.counted(Statistics.of(texts, self.stem))
 
     def counted(self, corpus: Statistics) -> Self:
         """The same ranker over these statistics."""
@@ -64,7 +65,7 @@ class Lexical(Ranker):
             raise UsageError(
                 f"{self.spec} has not seen its texts; call prepare(pools) and use what it returns"
             )
-        return in_batches(pools, lambda batch: self.weigh(match(batch, self.words)))
+        return in_batches(pools, lambda batch: self.weigh(match(batch, self.words, self.stem)))
 
     def weigh(self, matches: Matches) -> FloatArray:
         """One score per answer of a batch."""

@@ -26,13 +26,13 @@ class Statistics:
     having: IntArray  # per word: in how many texts it stands
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Statistics:
+    def of(cls, texts: Iterable[str], stem: str = "none") -> Statistics:
         """The statistics of a stream of texts; what is held in memory is the vocabulary."""
         stream = iter(texts)
         number = words = 0
         hashes, having = np.empty(0, np.uint64), np.empty(0, np.int64)
         while batch := list(islice(stream, _TOGETHER)):
-            found, counts = hash_words(batch)
+            found, counts = hash_words(batch, stem)
             number += len(batch)
             words += len(found)
             once = _once_per_text(found, np.repeat(np.arange(len(counts)), counts))

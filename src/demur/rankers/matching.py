@@ -56,12 +56,15 @@ class _QuestionWords(NamedTuple):
     pool: IntArray  # which question
 
 
-def match(pools: Sequence[Pool], words: str = "all") -> Matches:
-    """The matches of some pools. `words` is ``all``, or ``content`` to leave out stop words."""
+def match(pools: Sequence[Pool], words: str = "all", stem: str = "none") -> Matches:
+    """The matches of some pools. `words` is ``all``, or ``content`` to leave out stop words.
+
+    `stem` names a language whose word endings are cut off, or is ``none``.
+    """
     texts = [candidate.text for pool in pools for candidate in pool.candidates]
     answers = [read(chunk) for chunk in chunks(texts)]
     lengths = np.concatenate([*(part.counts for part in answers), np.empty(0, np.int64)])
-    question = _question_words([pool.question for pool in pools], words)
+    question = _question_words([pool.question for pool in pools], words, stem)
     sizes = np.array([len(pool) for pool in pools], np.int64)
     terms_of_pool = np.bincount(question.pool, minlength=len(pools))
     first_term = np.cumsum(terms_of_pool) - terms_of_pool
@@ -70,7 +73,7 @@ def match(pools: Sequence[Pool], words: str = "all") -> Matches:
     first_cell = np.cumsum(width) - width
     answer = np.repeat(np.arange(len(width)), width)
     term = np.arange(len(answer)) + (first_term[pool_of_answer] - first_cell)[answer]
-    answer_at, term_at = _found(answers, question, pool_of_answer)
+    answer_at, term_at = _found(answers, question, pool_of_answer, stem)
     cell = first_cell[answer_at] + term_at - first_term[pool_of_answer[answer_at]]
     counts = np.bincount(cell, minlength=len(answer)).astype(np.float64)
     times, pool = question.times, question.pool
@@ -107,13 +110,13 @@ def _batches(pools: Sequence[Pool]) -> Iterator[Sequence[Pool]]:
         yield pools[first:]
 
 
-def _question_words(questions: Sequence[str], words: str) -> _QuestionWords:
+def _question_words(questions: Sequence[str], words: str, stem: str) -> _QuestionWords:
     parts = [read(chunk) for chunk in chunks(questions)]
-    hashes = np.concatenate([*(part.hashes() for part in parts), np.empty(0, np.uint64)])
+    hashes = np.concatenate([*(part.stems(stem) for part in parts), np.empty(0, np.uint64)])
     sketches = np.concatenate([*(part.sketches() for part in parts), np.empty(0, np.int64)])
     pool = np.repeat(np.arange(len(questions)), np.concatenate([part.counts for part in parts]))
     if words == "content":
-        keep = ~np.isin(hashes, stop_hashes())
+        keep = ~np.isin(np.concatenate([part.hashes() for part in parts]), stop_hashes())
         hashes, sketches, pool = hashes[keep], sketches[keep], pool[keep]
     elif words != "all":
         raise UsageError(f"words={words!r} is not known; use words=all or words=content")
@@ -132,7 +135,7 @@ def stop_hashes() -> HashArray:
 
 
 def _found(
-    answers: Sequence[Words], question: _QuestionWords, pool_of_answer: IntArray
+    answers: Sequence[Words], question: _QuestionWords, pool_of_answer: IntArray, stem: str
 ) -> tuple[IntArray, IntArray]:
     """Each occurrence of a question's word in its answers: which answer, and which question word."""
     order = np.argsort(keys := _keyed(question.hashes, question.pool))
@@ -144,9 +147,12 @@ def _found(
     for part in answers if len(keys) else ():
         text = part.texts + start
         start += len(part.counts)
-        likely = np.flatnonzero(sieve[_sieved(part.sketches(), pool_of_answer[text])])
-        text = text[likely]
-        wanted = _keyed(part.hashes(likely), pool_of_answer[text])
+        if stem != "none":
+            hashes = part.stems(stem)
+        else:
+            likely = np.flatnonzero(sieve[_sieved(part.sketches(), pool_of_answer[text])])
+            text, hashes = text[likely], part.hashes(likely)
+        wanted = _keyed(hashes, pool_of_answer[text])
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         found = keys[at] == wanted
         answer_at.append(text[found])
