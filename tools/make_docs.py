@@ -6,6 +6,7 @@ import argparse
 import importlib
 import inspect
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import demur
 from demur import registry
+from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -52,6 +54,7 @@ line-height: {line_height}px; font-variant-east-asian: full-width; }}
 </g>
 </g>
 </svg>"""  # rich's own frame fetches a font from elsewhere; this one does not
+SIZE = re.compile(r"<!-- size -->(\d+) MB<!-- /size -->")
 NOTICE = "<!-- Written by `make docs`. Do not edit by hand. -->\n\n"
 
 
@@ -144,6 +147,14 @@ def results() -> str:
     return NOTICE + markdown.page(ROOT / "experiments", ROOT / "results")
 
 
+def readme() -> str:
+    """`README.md`, with the size of the core; a difference of a few percent is left alone."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    said = int(SIZE.search(text)[1])  # type: ignore[index]  # the mark is there, or this fails loudly
+    now = core_megabytes()
+    return text if abs(said - now) < 0.15 * now else SIZE.sub(f"<!-- size -->{now} MB<!-- /size -->", text)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "api.md": api,
     "ask.svg": picture,
@@ -151,6 +162,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "formats.md": formats,
     "names.md": names,
     "results.md": results,
+    "../README.md": readme,
 }
 
 
