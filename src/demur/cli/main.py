@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from typing import Annotated
 
@@ -19,7 +18,7 @@ from demur.cli.reproduce import reproduce
 from demur.cli.score import score
 from demur.errors import DemurError
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+MISUSED, INTERRUPTED = 2, 130
 
 app = typer.Typer(
     name="demur",
@@ -67,6 +66,3 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("demur: interrupted\n")
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(DONE)
