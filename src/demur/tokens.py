@@ -17,11 +17,10 @@ from demur.text import ALONE, RUNS, fold, kind, stemmer
 from demur.types import IntArray
 
 HashArray = NDArray[np.uint64]
-SketchArray = NDArray[np.int64]
+SketchArray = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 
 _P = 0x9E3779B97F4A7C15  # odd, so that powers never lose a bit
-_APART = "\x1e"  # the record separator keeps texts apart while they are read as one
 _UNKNOWN = 255
 _CHUNK = 1 << 17  # characters read together: small enough for the processor's cache
 
@@ -45,8 +44,10 @@ class Words:
     def sketches(self) -> SketchArray:
         """Per word, a small number from its length and its outer characters: a cheap sieve before hashing."""
         first, last = self.first, self.last
-        low = _folded_bytes()
-        sketches: SketchArray = (low[self.codes[first]] * 63 + low[self.codes[last]]) * 31 + (last - first)
+        sketches: SketchArray = _ascii_sketches().take(self.codes.take(first))
+        sketches *= 31
+        sketches += _ascii_sketches().take(self.codes.take(last))
+        sketches += (last - first).astype(np.int32)
         return sketches
 
     def hashes(self, which: IntArray | slice = slice(None)) -> HashArray:
@@ -104,24 +105,14 @@ def read(texts: Sequence[str]) -> Words:
     folded = list(texts)
     for place in np.flatnonzero(~np.fromiter(map(str.isascii, texts), bool, len(texts))):
         folded[place] = fold(folded[place])  # what is ASCII is folded by _ascii_values
-    joined = _APART.join(folded)
-    if joined.count(_APART) >= len(texts):
-        joined = _APART.join(text.replace(_APART, " ") for text in folded)
-    codes, places, others = _codes(joined)
-    kinds = _kind_table().take(codes)
-    kinds[places] = _kinds(others)
-    runs = kinds == RUNS
-    starts = runs.copy()
-    starts[1:] &= ~runs[:-1]
-    ends = runs
-    ends[:-1] &= ~runs[1:]
-    if len(places) and (alone := kinds == ALONE).any():
-        starts |= alone
-        ends |= alone
-    first, last = np.flatnonzero(starts), np.flatnonzero(ends)
-    apart = np.flatnonzero(codes == ord(_APART))
-    bounds = np.concatenate(([0], np.searchsorted(first, apart), [len(first)]))
-    return Words(codes, places, others, first, last, np.diff(bounds)[: len(texts)])
+    codes, kinds, places, others = _characters("\n".join(folded))
+    inside = kinds == RUNS
+    edges = np.flatnonzero(inside[1:] != inside[:-1])  # the text begins and ends with a line feed
+    first, last = edges[0::2] + 1, edges[1::2]
+    if len(places) and len(alone := places[kinds[places] == ALONE]):
+        first, last = (np.sort(np.concatenate((each, alone))) for each in (first, last))
+    ends = np.cumsum(np.fromiter(map(len, folded), np.int64, len(folded)) + 1)
+    return Words(codes, places, others, first, last, np.diff(np.searchsorted(first, ends), prepend=0))
 
 
 def hash_words(texts: Sequence[str], stem: str = "none") -> tuple[HashArray, IntArray]:
@@ -151,22 +142,33 @@ def chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         start = end
 
 
-def _codes(text: str) -> tuple[Bytes, IntArray, NDArray[np.uint32]]:
-    codes = np.frombuffer(text.encode("ascii", "replace"), np.uint8)
+def _characters(text: str) -> tuple[Bytes, Bytes, IntArray, NDArray[np.uint32]]:
+    """Codes and kinds of a text's characters, a line feed put around it; places and codes of the others."""
+    narrow = b"\n" + text.encode("ascii", "replace") + b"\n"
+    codes = np.frombuffer(narrow, np.uint8)
+    kinds = np.frombuffer(narrow.translate(_ascii_kinds()), np.uint8)
     if text.isascii():
-        return codes, np.empty(0, np.int64), np.empty(0, np.uint32)
+        return codes, kinds, np.empty(0, np.int64), np.empty(0, np.uint32)
     places = np.flatnonzero(codes == ord("?"))  # question marks among them do no harm
     if len(places) < len(text) // 50:
-        return codes, places, np.array([ord(text[place]) for place in places], np.uint32)
-    return codes, places, np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4"))[places]
+        others = np.array([ord(text[place - 1]) for place in places], np.uint32)
+    else:
+        wide = text.encode("utf-32-le", "surrogatepass")
+        others = np.frombuffer(wide, np.dtype("<u4"))[places - 1]
+    kinds = kinds.copy()
+    kinds[places] = _kinds(others)
+    return codes, kinds, places, others
 
 
-@lru_cache(maxsize=1)
+@cache
+def _ascii_kinds() -> bytes:
+    return bytes([kind(chr(code)) for code in range(128)]) + bytes(128)
+
+
+@cache
 def _kind_table() -> Bytes:
-    """The kind of every character: ASCII at once, the others when they are first met."""
-    table = np.full(0x110000, _UNKNOWN, np.uint8)
-    table[:128] = [kind(chr(code)) for code in range(128)]
-    return table
+    """The kind of every character, found out when it is first met."""
+    return np.full(0x110000, _UNKNOWN, np.uint8)
 
 
 def _kinds(codes: NDArray[np.uint32]) -> Bytes:
@@ -176,12 +178,18 @@ def _kinds(codes: NDArray[np.uint32]) -> Bytes:
     return table[codes]
 
 
-@lru_cache(maxsize=1)
+@cache
 def _folded_bytes() -> IntArray:
     return np.array([ord(fold(chr(code))) for code in range(128)])
 
 
-@lru_cache(maxsize=1)
+@cache
+def _ascii_sketches() -> SketchArray:
+    """Per character, a small number that spreads well when multiplied and added."""
+    return (_folded_bytes() * 2654435761 % 65521).astype(np.int32)
+
+
+@cache
 def _ascii_values() -> HashArray:
     return _mixed(_folded_bytes().astype(np.uint64))
 

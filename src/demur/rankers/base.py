@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 from abc import ABC
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
-from demur.specs import Spec
+from demur.specs import Spelled
 from demur.types import Candidate, FloatArray, Pool, Ranking
 
 
-class Ranker(ABC):
+class Ranker(Spelled, ABC):
     """A frozen dataclass whose fields are its settings. Higher is better; inputs are never changed."""
-
-    name: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -50,14 +46,3 @@ class Ranker(ABC):
         scores = self.score_pools([Pool("q", question, tuple(candidates))])[0]
         order = np.argsort(-scores, kind="stable")
         return Ranking(question, tuple(candidates[i] for i in order), tuple(float(scores[i]) for i in order))
-
-    @property
-    def spec(self) -> str:
-        """The spelling that builds this ranker again, all settings said."""
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # every ranker is a dataclass
-        return str(Spec(self.name, {field.name: getattr(self, field.name) for field in fields if field.init}))
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of everything the scores depend on; rankers that learn add what they learnt."""
-        return hashlib.sha256(self.spec.encode()).hexdigest()[:16]

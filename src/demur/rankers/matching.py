@@ -86,9 +86,9 @@ def _keyed(hashes: HashArray, pool: IntArray) -> HashArray:
     return keyed
 
 
-def _sieved(sketches: SketchArray, pool: IntArray) -> IntArray:
-    """The place of a word in the sieve of its pool."""
-    return (sketches + pool * 40503) & (_SIEVE - 1)
+def _sieved(sketches: SketchArray, shift: SketchArray) -> SketchArray:
+    """The places of words in the sieve, each pool's shifted by a number of its own."""
+    return (sketches + shift) & np.int32(_SIEVE - 1)
 
 
 def in_batches(pools: Sequence[Pool], score: Callable[[Sequence[Pool]], FloatArray]) -> list[FloatArray]:
@@ -113,7 +113,7 @@ def _batches(pools: Sequence[Pool]) -> Iterator[Sequence[Pool]]:
 def _question_words(questions: Sequence[str], words: str, stem: str) -> _QuestionWords:
     parts = [read(chunk) for chunk in chunks(questions)]
     hashes = np.concatenate([*(part.stems(stem) for part in parts), np.empty(0, np.uint64)])
-    sketches = np.concatenate([*(part.sketches() for part in parts), np.empty(0, np.int64)])
+    sketches = np.concatenate([*(part.sketches() for part in parts), np.empty(0, np.int32)])
     pool = np.repeat(np.arange(len(questions)), np.concatenate([part.counts for part in parts]))
     if words == "content":
         keep = ~np.isin(np.concatenate([part.hashes() for part in parts]), stop_hashes())
@@ -140,18 +140,24 @@ def _found(
     """Each occurrence of a question's word in its answers: which answer, and which question word."""
     order = np.argsort(keys := _keyed(question.hashes, question.pool))
     keys = keys[order]
+    shifts = (np.arange(len(pool_of_answer) and pool_of_answer[-1] + 1) * 40503 & (_SIEVE - 1)).astype(
+        np.int32
+    )
     sieve = np.zeros(_SIEVE, bool)  # most words are in no question: a small table tells at once
-    sieve[_sieved(question.sketches, question.pool)] = True
+    sieve[_sieved(question.sketches, shifts[question.pool])] = True
     answer_at, term_at = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     start = 0
     for part in answers if len(keys) else ():
-        text = part.texts + start
-        start += len(part.counts)
-        if stem != "none":
-            hashes = part.stems(stem)
+        mine = np.arange(start, start := start + len(part.counts))
+        if stem == "none":
+            shift = np.repeat(shifts[pool_of_answer[mine]], part.counts)
+            likely = np.flatnonzero(sieve.take(_sieved(part.sketches(), shift)))
+            text, hashes = (
+                mine[np.searchsorted(np.cumsum(part.counts), likely, side="right")],
+                part.hashes(likely),
+            )
         else:
-            likely = np.flatnonzero(sieve[_sieved(part.sketches(), pool_of_answer[text])])
-            text, hashes = text[likely], part.hashes(likely)
+            text, hashes = np.repeat(mine, part.counts), part.stems(stem)
         wanted = _keyed(hashes, pool_of_answer[text])
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         found = keys[at] == wanted
