@@ -91,6 +91,10 @@ def _sieved(sketches: SketchArray, shift: SketchArray) -> SketchArray:
     return (sketches + shift) & np.int32(_SIEVE - 1)
 
 
+def _shifts(pool: IntArray) -> SketchArray:
+    return (pool * 40503 & (_SIEVE - 1)).astype(np.int32)
+
+
 def in_batches(pools: Sequence[Pool], score: Callable[[Sequence[Pool]], FloatArray]) -> list[FloatArray]:
     """One array of scores per pool, from a function that scores all answers of a batch in one array."""
     arrays: list[FloatArray] = []
@@ -140,17 +144,14 @@ def _found(
     """Each occurrence of a question's word in its answers: which answer, and which question word."""
     order = np.argsort(keys := _keyed(question.hashes, question.pool))
     keys = keys[order]
-    shifts = (np.arange(len(pool_of_answer) and pool_of_answer[-1] + 1) * 40503 & (_SIEVE - 1)).astype(
-        np.int32
-    )
     sieve = np.zeros(_SIEVE, bool)  # most words are in no question: a small table tells at once
-    sieve[_sieved(question.sketches, shifts[question.pool])] = True
+    sieve[_sieved(question.sketches, _shifts(question.pool))] = True
     answer_at, term_at = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     start = 0
     for part in answers if len(keys) else ():
         mine = np.arange(start, start := start + len(part.counts))
         if stem == "none":
-            shift = np.repeat(shifts[pool_of_answer[mine]], part.counts)
+            shift = np.repeat(_shifts(pool_of_answer[mine]), part.counts)
             likely = np.flatnonzero(sieve.take(_sieved(part.sketches(), shift)))
             text, hashes = (
                 mine[np.searchsorted(np.cumsum(part.counts), likely, side="right")],
