@@ -14,6 +14,7 @@ from pathlib import Path
 
 import demur
 from demur import registry
+from tools import guarantee
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,6 +25,7 @@ VERBS = [
     "score",
     "evaluate",
     "compare",
+    "calibrate",
     "reproduce",
     "data",
     "data list",
@@ -97,7 +99,7 @@ def names() -> str:
 
 
 def _first_line(thing: object) -> str:
-    text = inspect.getdoc(thing) or ""
+    text = inspect.getdoc(getattr(thing, "compute", thing)) or ""  # a measure is what it computes
     return text.splitlines()[0] if text else ""
 
 
@@ -160,6 +162,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "ask.svg": picture,
     "cli.md": cli,
     "formats.md": formats,
+    "guarantee.md": guarantee.page,
+    "guarantee.svg": guarantee.picture,
     "names.md": names,
     "results.md": results,
     "../README.md": readme,

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from demur.asking import ask
     from demur.data import load
-    from demur.errors import DemurError
+    from demur.errors import DemurError, NoThreshold
     from demur.evaluation import compare, evaluate
     from demur.rankers import ranker
+    from demur.risk.gate import calibrate
     from demur.types import Abstention, Answer, Candidate, Pool, Ranking, Span
 
 __version__ = "0.1.0"
@@ -20,10 +21,12 @@ __all__ = [
     "Answer",
     "Candidate",
     "DemurError",
+    "NoThreshold",
     "Pool",
     "Ranking",
     "Span",
     "ask",
+    "calibrate",
     "compare",
     "evaluate",
     "load",
@@ -35,10 +38,12 @@ _HOMES = {
     "Answer": "types",
     "Candidate": "types",
     "DemurError": "errors",
+    "NoThreshold": "errors",
     "Pool": "types",
     "Ranking": "types",
     "Span": "types",
     "ask": "asking",
+    "calibrate": "risk.gate",
     "compare": "evaluation",
     "evaluate": "evaluation",
     "load": "data",

@@ -5,9 +5,11 @@ DemurError               one clear line: what is wrong, why, and what to do
 │   └── UnknownName      a name that no registry knows; says which names there are
 ├── DataError            a file holds something that cannot be read; names file and line
 │   └── MissingData      a dataset is not here; says how to obtain it
+├── NoThreshold          the labels carry no promise; says what they would carry, and how many more are needed
 └── MissingExtra         a part of demur that is not installed; says how to install it
 
-The command line prints the message and exits with 2. Anything that is not a DemurError is a bug of ours.
+The command line prints the message and exits with 2, and with 1 for NoThreshold: nothing was misused, there
+is no gate all the same. Anything that is not a DemurError is a bug of ours.
 """
 
 from __future__ import annotations
@@ -49,6 +51,28 @@ class DataError(DemurError, ValueError):
 
 class MissingData(DataError):
     """A dataset that is not on this machine."""
+
+
+class NoThreshold(DemurError):
+    """An honest outcome of calibration: no threshold is known to keep the risk that was asked for."""
+
+    def __init__(
+        self, risk: float, confidence: float, questions: int, lowest: float | None, more: int | None
+    ) -> None:
+        self.risk, self.confidence, self.questions = risk, confidence, questions
+        self.lowest, self.more = lowest, more  # a risk that could be promised; labelled questions to add
+        asked = f"{100 * risk:.4g} %"
+        reach = "99 % cannot be promised either" if lowest is None else f"they can carry {100 * lowest:.4g} %"
+        needed = (
+            f"for {asked} no number of labels would do, as more are wrong at every threshold; "
+            "improve the ranker or its confidence"
+            if more is None
+            else f"for {asked} label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"
+        )
+        super().__init__(
+            f"{questions:,} labelled questions cannot carry the promise of at most {asked} wrong answers "
+            f"with {100 * confidence:.4g} % confidence; {reach}; {needed}"
+        )
 
 
 class MissingExtra(DemurError, ImportError):

@@ -7,10 +7,12 @@ Nothing is imported before it is asked for.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import UnknownName
+from demur.errors import UnknownName, UsageError
+from demur.specs import Setting, parse
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -38,13 +40,31 @@ OURS: dict[str, dict[str, str]] = {
     },
     "measure": {
         "AP": "demur.evaluation.measures:MAP",
+        "AP-error": "demur.evaluation.selective:APerror",
+        "AUGRC": "demur.evaluation.selective:AUGRC",
+        "AURC": "demur.evaluation.selective:AURC",
+        "AUROC": "demur.evaluation.selective:AUROC",
+        "Coverage": "demur.evaluation.selective:Coverage",
+        "E-AURC": "demur.evaluation.selective:EAURC",
         "MAP": "demur.evaluation.measures:MAP",
         "MRR": "demur.evaluation.measures:RR",
         "P": "demur.evaluation.measures:P",
         "R": "demur.evaluation.measures:R",
         "RR": "demur.evaluation.measures:RR",
+        "Risk": "demur.evaluation.selective:Risk",
         "Success": "demur.evaluation.measures:Success",
         "nDCG": "demur.evaluation.measures:nDCG",
+    },
+    "qualifier": {
+        "agreement": "demur.risk.agreement:Agreement",
+        "coverage": "demur.risk.wording:Coverage",
+        "entropy": "demur.risk.confidence:Entropy",
+        "learned": "demur.risk.learned:Learned",
+        "margin": "demur.risk.confidence:Margin",
+        "size": "demur.risk.confidence:Size",
+        "softmax": "demur.risk.confidence:Softmax",
+        "top": "demur.risk.confidence:Top",
+        "zscore": "demur.risk.confidence:ZScore",
     },
 }
 
@@ -63,6 +83,21 @@ def find(kind: str, name: str) -> Any:
         if point.name == name:
             return point.load()
     raise UnknownName(kind, name, names(kind))
+
+
+def build(kind: str, spec: str, more: Mapping[str, Setting] | None = None) -> Any:
+    """What a spec such as ``bm25(k1=0.9)`` names, built with its settings and perhaps more of them."""
+    wanted = parse(spec)
+    if wanted.at is not None:
+        raise UsageError(f"a {kind} has no @; write {wanted.name}(key=value) in place of {spec!r}")
+    found = find(kind, wanted.name)
+    settings = {**wanted.settings, **(more or {})}
+    allowed = inspect.signature(found).parameters
+    for key in settings:
+        if key not in allowed:
+            known = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
+            raise UsageError(f"{kind} {wanted.name!r} has no setting {key!r}; {known}")
+    return found(**settings)
 
 
 def _entry_points(kind: str) -> Iterable[EntryPoint]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import re
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from demur.errors import UsageError
 
@@ -27,6 +30,23 @@ class Spec:
         inside = ", ".join(f"{key}={spell(value)}" for key, value in sorted(self.settings.items()))
         at = "" if self.at is None else f"@{int(self.at) if self.at.is_integer() else self.at}"
         return f"{self.name}{f'({inside})' if inside else ''}{at}"
+
+
+class Spelled:
+    """A named thing that its spelling builds again: a frozen dataclass whose fields are its settings."""
+
+    name: ClassVar[str]
+
+    @property
+    def spec(self) -> str:
+        """The spelling that builds this again, all settings said."""
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # each of them is a dataclass
+        return str(Spec(self.name, {field.name: getattr(self, field.name) for field in fields if field.init}))
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of everything the result depends on; those that learn add what they learnt."""
+        return hashlib.sha256(self.spec.encode()).hexdigest()[:16]
 
 
 def spell(value: Setting) -> str:
@@ -57,6 +77,11 @@ def parse(text: str) -> Spec:
         raise UsageError(f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value)")
     at = None if shape["at"] is None else float(shape["at"])
     return Spec(shape["name"], _settings(shape["settings"] or "", text), at)
+
+
+def listed(text: str) -> list[str]:
+    """The specs in a list such as ``bm25(k1=0.9); overlap``; a semicolon within quotes parts nothing."""
+    return [part.strip() for part in re.findall(r"""(?:[^;"']|"[^"]*"|'[^']*')+""", text) if part.strip()]
 
 
 def _settings(inside: str, whole: str) -> dict[str, Setting]:

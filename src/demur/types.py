@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,3 +114,12 @@ class Abstention:
     question: str
     reason: str
     ranking: Ranking
+    confidence: float | None = None
+    certificate: Mapping[str, Any] | None = None
+
+
+class Verdict(NamedTuple):
+    """How sure a gate is of the best candidate, and why it refuses; an empty refusal lets the answer pass."""
+
+    confidence: float
+    refusal: str = ""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import demur
 from demur.asking import Library, Passage, Verdict, as_plain
 from demur.errors import UsageError
+from demur.rankers import Ranker
 from demur.text import content, tokenize
 from demur.types import Abstention, Answer, Ranking
 
@@ -164,6 +165,9 @@ class Gate:
     refusal: str
     certificate: Mapping[str, Any] = field(default_factory=lambda: {"risk": 0.1})
     seen: list[Ranking] = field(default_factory=list)
+
+    def check_ranker(self, ranker: Ranker) -> None:
+        pass
 
     def judge(self, ranking: Ranking) -> Verdict:
         self.seen.append(ranking)

@@ -140,7 +140,7 @@ def test_squad_t() -> None:
 @pytest.mark.parametrize(("id", "seconds"), [("wikiqa/train", 0.5), ("trecqa/train-all", 2.0)])
 def test_a_fresh_process_loads_in_time(id: str, seconds: float) -> None:
     load = f"import demur; len(demur.load({id!r}))"
-    code = f"import time; start = time.perf_counter(); {load}; print(time.perf_counter() - start)"
+    code = f"import time; start = time.process_time(); {load}; print(time.process_time() - start)"
     times = [
         float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
         for _ in range(3)

@@ -80,6 +80,35 @@ def test_the_table_names_convention_and_skipped_pools(pools: Path) -> None:
     )
 
 
+def test_measures_over_answers_come_with_a_qualifier(pools: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.json"
+    printed = run("evaluate", pools, "-m", "MAP,AURC,Risk@1", "--qualifier", "top", "-o", out)
+    found = json.loads(out.read_text("utf-8"))
+    assert found["answers"]["qualifier"].startswith("top")
+    assert found["measures"]["Risk@1"]["mean"] == 2.5 / 3  # q1 wrong, q2 by half, q3 has nothing right
+    assert found["counted"] == {"MAP": 2, "AURC": 3, "Risk@1": 3}
+    assert "0.5 top candidates right, 1.5 wrong, 1 wrong where none is right" in " ".join(printed.split())
+    assert "sure by margin" in run("evaluate", pools, "-m", "AURC")
+    assert "bootstrap" in run("compare", out, _copy(out), "-m", "AURC")
+    refused(
+        "unknown qualifier 'tpo'; did you mean 'top'", "evaluate", pools, "-m", "AURC", "--qualifier", "tpo"
+    )
+    refused("a run does not say how sure it is", "evaluate", pools, "--run", pools, "--qualifier", "top")
+    refused("AURC needs to know how sure", "evaluate", pools, "--run", _run(tmp_path), "-m", "AURC")
+
+
+def _copy(path: Path) -> Path:
+    other = path.with_name("other.json")
+    other.write_bytes(path.read_bytes())
+    return other
+
+
+def _run(folder: Path) -> Path:
+    path = folder / "one.run"
+    path.write_text("q1 Q0 b 1 0.9 t\n", "utf-8")
+    return path
+
+
 def test_reports_are_compared(pools: Path, tmp_path: Path) -> None:
     for name, ranker in (("short", "random"), ("long[er]", "length")):
         path = tmp_path / f"{name}.json"

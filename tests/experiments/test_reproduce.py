@@ -11,6 +11,7 @@ import demur
 from demur.data import formats, pools
 from demur.errors import DataError, DemurError
 from demur.experiments import code, markdown, recipe, tables
+from demur.experiments.recipe import Table
 from demur.types import Pool
 
 RECIPES = sorted((Path(__file__).parents[2] / "experiments").rglob("*.toml"))
@@ -54,6 +55,10 @@ def experiments(tmp_path: Path) -> Path:
     made = [
         Pool.of(f"ape w{n}", [f"bee w{n}", "ape", "cat", f"ape w{n}"], [0, 0, 0, n % 3 > 0], id=str(n))
         for n in range(9)
+    ]
+    made = [
+        dataclasses.replace(pool, extra={"answers": [{"text": "ape"}] if n % 3 else []})
+        for n, pool in enumerate(made)
     ]
     formats.write(tmp_path / "animals.jsonl", made)
     folder = tmp_path / "experiments" / "toy"
@@ -135,6 +140,14 @@ def test_the_page_shows_dashes_and_published_figures(experiments: Path) -> None:
         ('name = "random"', 'name = "bm25"', "a name stands twice"),
         ("animals = 0.5", "plants = 0.5", "published for 'plants', which is no row or column"),
         ("[[published]]", "[[published", "not TOML"),
+        ('title = "A table"', 'title = "A table"\nsplits = 3', "a table of ranking has no use for splits"),
+        (
+            'title = "A table"',
+            'title = "A table"\nkind = "gate"',
+            "unknown kind of table 'gate'; did you mean",
+        ),
+        ('title = "A table"', 'title = "A table"\nkind = "gates"', "a table of gates needs splits"),
+        ('group = "floor"', "risk = 0.1", "row 'random': a table of ranking has no use for risk"),
     ],
 )
 def test_recipes_are_checked(experiments: Path, old: str, new: str, message: str) -> None:
@@ -161,15 +174,32 @@ def test_there_are_recipes() -> None:
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: "/".join(path.parts[-2:]))
 def test_every_recipe_runs_on_toy_data(path: Path, experiments: Path) -> None:
     """Law 3: every recipe parses and runs end to end."""
-    table = recipe.read(path)
-    toy = [
-        dataclasses.replace(column, data=str(experiments.parent / "animals.jsonl")) for column in table.column
-    ]
-    table = dataclasses.replace(table, column=toy)
+    table = toy(recipe.read(path), experiments.parent)
     tables.fill(table, experiments.parent / "out", None, lambda runs: None)
     cells = list(tables.cells(table, experiments.parent / "out"))
-    run = {row.name for row in table.row if row.ranker}
-    assert all((cell.mean is not None) == (cell.row in run) for cell in cells)
+    run = {row.name for row in table.row if row.runs}
+    undefined = {"risk"} if table.kind == "gates" else set()  # where every gate abstains
+    assert all(
+        (cell.mean is not None) == (cell.row in run) for cell in cells if cell.measure not in undefined
+    )
+    assert markdown.section(table, experiments.parent / "out")
+
+
+def toy(table: Table, folder: Path) -> Table:
+    """The table over the toy data, and the systems' answers to it made up."""
+    animals = str(folder / "animals.jsonl")
+    column = [
+        dataclasses.replace(each, data=animals, fit=animals if each.fit else "") for each in table.column
+    ]
+    for number, name in enumerate(dict.fromkeys(row.answers for row in table.row if row.answers)):
+        others = ["", "ape", "the ape!", "bee"]  # than the first four, in which all agree, not always rightly
+        said = {str(n): "ape" if n < 4 else others[n * (number + 1) % 4] for n in range(9)}
+        (folder / Path(name).stem).write_text(json.dumps(said), "utf-8")
+    row = [
+        dataclasses.replace(each, answers=str(folder / Path(each.answers).stem) if each.answers else "")
+        for each in table.row
+    ]
+    return dataclasses.replace(table, column=column, row=row, splits=table.splits and 5)
 
 
 def test_the_code_version_sees_what_is_imported() -> None:

@@ -14,6 +14,7 @@ FLOORS = [
     {"data"},
     {"rankers"},
     {"scoring"},
+    {"reading", "risk"},
     {"evaluation", "asking"},
     {"experiments"},
     {"cli"},

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from demur.types import Ranking
+from demur.rankers import Ranker
+from demur.types import Ranking, Verdict
 
-
-class Verdict(NamedTuple):
-    """How sure the gate is of the best passage, and why it refuses; an empty refusal lets the answer pass."""
-
-    confidence: float
-    refusal: str = ""
+__all__ = ["Gate", "Verdict"]
 
 
 class Gate(Protocol):
@@ -21,6 +17,10 @@ class Gate(Protocol):
     @property
     def certificate(self) -> Mapping[str, Any]:
         """What is promised about the answers that pass, as plain values; it comes with each of them."""
+        ...
+
+    def check_ranker(self, ranker: Ranker) -> None:
+        """Nothing, if the gate was calibrated for this ranker; else a refusal that says why."""
         ...
 
     def judge(self, ranking: Ranking) -> Verdict:

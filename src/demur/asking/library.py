@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-
-import numpy as np
 
 from demur.asking.documents import read_documents, readable
 from demur.asking.gate import Gate
 from demur.asking.passages import Passage
 from demur.asking.quoting import asked, found, quote
+from demur.asking.searching import DEPTH, Search
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.rankers import ranker as named
@@ -21,8 +22,6 @@ from demur.rankers.index import Index
 from demur.types import Abstention, Answer, Candidate, Pool, Ranking
 
 Documents = str | Path | Passage | Iterable[str | Path | Passage]
-
-_FIRST_STAGE = 50  # passages that BM25 hands on to a ranker
 
 
 class Library:
@@ -60,34 +59,42 @@ class Library:
         gate: Gate | None = None,
         top: int = 5,
     ) -> Answer | Abstention:
-        """The best passage with a quotation, or the reason why there is no answer."""
+        """The best passage with a quotation, or the reason why there is no answer.
+
+        A gate looks at the best 50 passages, as when it was calibrated, so no more than 50 are shown.
+        """
         if top < 1:
             raise UsageError(f"top={top} shows nothing; ask for one passage or more")
-        ranking = self._rank(question, ranker, max(top, _FIRST_STAGE))
+        search = self.search(ranker)
+        if gate is not None:
+            gate.check_ranker(search)
+        ranking = search.find(question, DEPTH if gate is not None else max(top, DEPTH))
         words = asked(question, self.stem)
         best = tuple(self._told(candidate, words) for candidate in ranking.candidates[:top])
         shown = Ranking(question, best, ranking.scores[:top])
         if not best:
             return Abstention(question, self._why_nothing(words), shown)
+        first = (best[0], shown.scores[0], best[0].extra["span"], shown)
         if gate is None:
-            return Answer(question, best[0], shown.scores[0], best[0].extra["span"], shown)
-        verdict = gate.judge(ranking)
+            return Answer(question, *first)
+        verdict, certificate = gate.judge(ranking), gate.certificate
         if verdict.refusal:
-            return Abstention(question, verdict.refusal, shown)
-        span, certificate = best[0].extra["span"], gate.certificate
-        return Answer(question, best[0], shown.scores[0], span, shown, verdict.confidence, certificate)
+            return Abstention(question, verdict.refusal, shown, verdict.confidence, certificate)
+        return Answer(question, *first, verdict.confidence, certificate)
 
-    def _rank(self, question: str, ranker: str | Ranker | None, top: int) -> Ranking:
-        """The passages that share a word with the question, in the order of BM25 or of the ranker."""
-        places, scores = self.index.search(question, top)
-        if ranker is not None and len(places):
-            texts = [self.passages[place].searched for place in places]
-            scores = self.prepared(ranker).score(question, texts)
-            order = np.argsort(-scores, kind="stable")
-            places, scores = places[order], scores[order]
-        return Ranking(question, tuple(map(self._candidate, places.tolist())), tuple(scores.tolist()))
+    def search(self, ranker: str | Ranker | None = None) -> Search:
+        """What is asked when this library is: a ranker of its passages, for which a gate is calibrated."""
+        return Search(self, None if ranker is None else self.prepared(ranker))
 
-    def _candidate(self, place: int) -> Candidate:
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all that is searched, and how; where the passages come from does not matter."""
+        digest = hashlib.sha256(f"{self.index.bm25.fingerprint} {len(self)}".encode())
+        for passage in self.passages:
+            digest.update(hashlib.sha256(passage.searched.encode("utf-8", "surrogatepass")).digest())
+        return digest.hexdigest()[:16]
+
+    def candidate(self, place: int) -> Candidate:
         """A passage with its source, line, heading, and how many copies of it stand elsewhere."""
         passage = self.passages[place]
         extra = {"source": passage.source, "line": passage.line, "heading": passage.heading}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from demur.types import Abstention, Answer, Candidate, Span
@@ -9,15 +10,18 @@ from demur.types import Abstention, Answer, Candidate, Span
 
 def as_plain(result: Answer | Abstention) -> dict[str, Any]:
     """The question, whether and why there is no answer, the answer, and the ranking, ready for JSON."""
+    judged = {
+        "confidence": finite(result.confidence),
+        "certificate": None if result.certificate is None else dict(result.certificate),
+    }
     answer = None
     if isinstance(result, Answer):
-        answer = _passage(result.candidate, result.score)
-        answer |= {"confidence": result.confidence}
-        answer |= {"certificate": None if result.certificate is None else dict(result.certificate)}
+        answer = _passage(result.candidate, result.score) | judged
     return {
         "question": result.question,
         "abstained": answer is None,
         "reason": result.reason if isinstance(result, Abstention) else None,
+        **judged,
         "answer": answer,
         "ranking": [_passage(candidate, score) for candidate, score in result.ranking],
     }
@@ -34,3 +38,8 @@ def _passage(candidate: Candidate, score: float) -> dict[str, Any]:
         "matched": list(candidate.extra["matched"]),
         "coverage": candidate.extra["coverage"],
     }
+
+
+def finite(number: float | None) -> float | None:
+    """The number, or None where JSON has none: it may be infinite, or no number."""
+    return number if number is not None and math.isfinite(number) else None

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 from demur.types import Abstention, Answer, Candidate, Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.console import Console
     from rich.text import Text
+
+    from demur.risk.gate import Gate
 
 _WIDEST = 88
 _AROUND = 240  # characters shown before and after a quotation
@@ -16,10 +20,17 @@ _LONGEST = 640  # characters quoted
 _INDENT = "   "
 
 
-def show(result: Answer | Abstention, console: Console, stem: str = "english") -> None:
+def show(
+    result: Answer | Abstention,
+    console: Console,
+    stem: str = "english",
+    gate: Gate | None = None,
+    explain: bool = False,
+) -> None:
     """Print the best passage whole and the others in two lines each, or the reason for saying nothing.
 
-    The question's words are marked, with whatever ending in the language to stem.
+    The question's words are marked, with whatever ending in the language to stem. Of a gate its promise is
+    printed, and how far it goes if that is to be explained.
     """
     from rich.text import Text
 
@@ -44,10 +55,24 @@ def show(result: Answer | Abstention, console: Console, stem: str = "english") -
         _print(console, _sentence(candidate, words, stem, console), f"{number}  ")
         _print(console, _origin(candidate))
         number += 1
-    if isinstance(result, Answer) and result.certificate is None:
+    for line in _promised(result, gate, explain):
         console.print()
-        _print(console, Text("No gate is set, so nothing is promised about errors.", "dim italic"))
+        _print(console, Text(line, "dim italic"))
     console.print()
+
+
+def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> Iterator[str]:
+    """What is promised about an answer, and how far that goes."""
+    if gate is None:
+        if isinstance(result, Answer):
+            yield "No gate is set, so nothing is promised about errors."
+        return
+    from demur.cli.promises import confident
+
+    if isinstance(result, Answer) and result.confidence is not None:
+        yield f"{confident(gate, result.confidence)} {gate.promise}"
+    if explain:
+        yield "\n".join(f"– {line}" for line in gate.scope)
 
 
 def _passage(candidate: Candidate, words: list[str], stem: str) -> Text:

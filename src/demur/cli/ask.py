@@ -3,55 +3,47 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, stdout, tracked
+from demur.cli.console import JsonFlag, emit, stdout
+from demur.cli.libraries import ExampleFlag, FromOption, StemOption, library
+from demur.cli.promises import ExplainFlag, GateOption
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question; - reads one per line from stdin.")],
-    sources: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--from", metavar="FILE", help="A .md, .txt, .csv or .jsonl file or a folder; may be repeated."
-        ),
-    ] = None,
-    example: Annotated[
-        bool, typer.Option("--example", help="Ask the handbook that comes with demur.")
-    ] = False,
+    sources: FromOption = None,
+    example: ExampleFlag = False,
     top: Annotated[int, typer.Option(min=1, help="How many passages to show.")] = 5,
     ranker: Annotated[
         str | None, typer.Option(help="A ranker that scores the best 50 passages again, such as overlap.")
     ] = None,
-    stem: Annotated[
-        str, typer.Option(metavar="LANGUAGE", help="The language whose word endings do not count, or none.")
-    ] = "english",
+    stem: StemOption = "english",
+    gate: GateOption = None,
+    explain: ExplainFlag = False,
     json: JsonFlag = False,
 ) -> None:
     """Answer a question from files: the best passage, its sentence quoted, or why there is no answer."""
-    from demur.asking import Library, as_plain, read_documents
+    from demur.asking import as_plain
     from demur.cli.answers import show
-    from demur.errors import UsageError
+    from demur.cli.promises import gate_at, second_ranker_of
 
-    if bool(sources) == example:
-        raise UsageError("name files with --from, or ask the handbook that comes with demur with --example")
-    if example:
-        from demur.asking.example import passages
-
-        library = Library(passages(), stem)
-    else:
-        library = Library(tracked(read_documents(sources or []), "reading", "passages"), stem)
-    built = None if ranker is None else library.prepared(ranker)
+    found = library(sources, example, stem)
+    opened = None if gate is None else gate_at(gate)
+    if opened is not None and ranker is None:
+        ranker = second_ranker_of(opened)
+    built = None if ranker is None else found.prepared(ranker)
+    if opened is not None:
+        opened.check_ranker(found.search(built))  # before any question is read
     if question != "-":
         question = question.encode("utf-8", "replace").decode()  # what a shell passes may not be UTF-8
-        result = library.ask(question, built, top=top)
+        result = found.ask(question, built, opened, top)
         if json:
             emit(as_plain(result))
         else:
-            show(result, stdout(), stem)
+            show(result, stdout(), stem, opened, explain)
         return
 
     from json import dumps
@@ -59,9 +51,9 @@ def ask(
     from demur.files import lines
 
     for _, line in lines("-"):
-        result = library.ask(line, built, top=top)
+        result = found.ask(line, built, opened, top)
         if json:
             sys.stdout.write(dumps(as_plain(result), ensure_ascii=False, allow_nan=False) + "\n")
         else:
-            show(result, stdout(), stem)
+            show(result, stdout(), stem, opened, explain)
         sys.stdout.flush()

@@ -33,6 +33,10 @@ def evaluate(
     no_positive: Annotated[
         str | None, typer.Option(help="Pools without a positive: skip or zero; the convention says if not.")
     ] = None,
+    qualifier: Annotated[
+        str | None,
+        typer.Option(help="What says how sure an answer is, for AURC and the like; margin, if not said."),
+    ] = None,
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Of the bootstrap behind the intervals.")] = 0,
     output: Annotated[
@@ -48,6 +52,8 @@ def evaluate(
     if run is not None:
         from demur.data.formats import read_qrels, read_run
 
+        if qualifier is not None:
+            raise UsageError("a run does not say how sure it is; leave --qualifier out, or name a --ranker")
         if ranker is not None or (data is None) == (qrels is None):
             raise UsageError("a run needs labels and no ranker; name either --qrels FILE or DATA")
         judged = _labels(data) if data is not None else read_qrels(qrels or "")
@@ -68,6 +74,7 @@ def evaluate(
         with meter("scoring", "pairs") as advance:
             report = measure(
                 *(ranker or _scores(pools, data), pools, measures, convention, no_positive),
+                qualifier=qualifier,
                 confidence=confidence,
                 seed=seed,
                 on_batch=advance,
@@ -115,3 +122,11 @@ def _show(report: Report) -> None:
     console.print(f"\n{report.ranker or 'scores'} on {report.data}", markup=False)
     skipped = f"{report.skipped:,} skipped" + (" (no positive, or not judged)" if report.skipped else "")
     console.print(f"convention {report.convention}: {report.pools:,} pools, {skipped}", markup=False)
+    if report.answered is not None:
+        outcomes = report.answered.outcomes
+        right, wrong, none = (f"{outcomes[name]:,.1f}".removesuffix(".0") for name in ("AD+", "AD-", "UD"))
+        console.print(
+            f"sure by {report.answered.qualifier}: {right} top candidates right, {wrong} wrong, "
+            f"{none} wrong where none is right",
+            markup=False,
+        )

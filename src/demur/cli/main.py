@@ -11,8 +11,10 @@ import typer
 from demur import __version__
 from demur.cli import data
 from demur.cli.ask import ask
+from demur.cli.calibrate import calibrate
 from demur.cli.compare import compare
 from demur.cli.evaluate import evaluate
+from demur.cli.plot import plot
 from demur.cli.rank import rank
 from demur.cli.reproduce import reproduce
 from demur.cli.score import score
@@ -50,6 +52,8 @@ app.command()(rank)
 app.command()(score)
 app.command()(evaluate)
 app.command()(compare)
+app.command()(calibrate)
+app.command()(plot)
 app.command()(reproduce)
 app.add_typer(data.app, name="data")
 

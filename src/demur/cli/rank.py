@@ -1,12 +1,13 @@
-"""`demur rank`: one question and its candidates, best first."""
+"""`demur rank`: one question and its candidates, best first; or a set of them; or none if a gate refuses."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from demur.cli.console import JsonFlag, emit, stdout
+from demur.cli.promises import ExplainFlag, GateOption
 
 
 def rank(
@@ -14,24 +15,59 @@ def rank(
     candidates: Annotated[
         str, typer.Option(help="A file of candidates, one to a line, or .jsonl with a text key; - is stdin.")
     ],
-    ranker: Annotated[str, typer.Option(help="A ranker, such as bm25.")] = "bm25",
+    ranker: Annotated[
+        str | None, typer.Option(help="A ranker; if not said, that of the gate or the sets, or bm25.")
+    ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many to print; 0 is all.")] = 0,
+    gate: GateOption = None,
+    sets: Annotated[
+        str | None,
+        typer.Option(
+            "--set",
+            metavar="RATE|SETS.json",
+            help="Print a set that holds a right answer at a rate, say 0.9.",
+        ),
+    ] = None,
+    calibration: Annotated[
+        str | None, typer.Option(metavar="DATA", help="The labelled pools behind --set RATE.")
+    ] = None,
+    explain: ExplainFlag = False,
     json: JsonFlag = False,
 ) -> None:
     """Rank given candidates for one question."""
-    import demur
+    from demur.cli import promises
     from demur.data.candidates import read_candidates
     from demur.types import Pool
 
-    built = demur.ranker(ranker)
+    opened = None if gate is None else promises.gate_at(gate)
+    chosen_ranker = ranker or (promises.ranker_of(opened) if opened else None)
+    built, rule = promises.ranker_and_sets(chosen_ranker, sets, calibration)
     given = list(read_candidates(candidates))
     built = built.prepare([Pool("q", question, tuple(given))])
+    for promise in (opened, rule):
+        if promise is not None:
+            promise.check_ranker(built)
     ranking = built.rank(question, given)
-    shown = list(ranking)[: top or None]
+    verdict = opened.judge(ranking) if opened and given else None
+    chosen = rule.of(ranking) if rule else ranking.candidates[: top or None]
     if json:
-        rows = [{"rank": n, "id": c.id, "text": c.text, "score": s} for n, (c, s) in enumerate(shown, 1)]
-        emit({"question": question, "ranker": built.spec, "ranking": rows})
+        rows = [{"rank": n, "id": c.id, "text": c.text, "score": s} for n, (c, s) in enumerate(ranking, 1)]
+        told: dict[str, Any] = {"question": question, "ranker": built.spec, "ranking": rows[: top or None]}
+        if opened:
+            told |= promises.plain_verdict(opened, verdict)
+        if rule:
+            told["set"] = promises.plain_set(rule, chosen)
+        emit(told)
         return
+    lines = []
+    if opened:
+        lines += promises.verdict_lines(opened, verdict)
+    for number, (candidate, score) in enumerate(list(ranking)[: len(chosen)], 1):
+        lines.append(f"{number:>3}  {score:8.4f}  {candidate.text}")
+    if rule:
+        lines += ["", f"{len(chosen)} of {len(given)} candidates. {rule.promise}"]
+    if explain:
+        lines += promises.notes(opened, rule)
     console = stdout()
-    for number, (candidate, score) in enumerate(shown, 1):
-        console.print(f"{number:>3}  {score:8.4f}  {candidate.text}", markup=False)
+    for line in lines:
+        console.print(line, markup=False)

@@ -52,11 +52,30 @@ def _show(table: Table, cells: list[Cell]) -> None:
             here = [cell for cell in cells if (cell.column, cell.convention) == (column.name, convention)]
             pools = max(cell.pools for cell in here)
             console.print(f"\n{column.name} ({column.data}), convention {convention}, {pools:,} pools")
-            console.print(_grid(table, here))
-    console.print(
-        "\nBehind each mean its 95 % interval over pools; – was not run, or not printed.", style="dim"
+            console.print(_grid(table, here) if table.kind == "ranking" else _means(table, here))
+    behind = (
+        "Behind each mean its 95 % interval over pools"
+        if table.kind == "ranking"
+        else "Means; --json has intervals"
     )
+    console.print(f"\n{behind}; – was not run, or not printed.", style="dim")
     console.print(table.differs, style="dim")
+
+
+def _means(table: Table, cells: list[Cell]) -> Grid:
+    """Means alone, as there are many: rows against measures, the longer side down."""
+    from rich.table import Table as Grid
+
+    rows, by_place = [row.name for row in table.row], {(cell.row, cell.measure): cell for cell in cells}
+    turned = len(table.measures) > len(rows)
+    heads, sides = (rows, table.measures) if turned else (table.measures, rows)
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    grid.add_column(no_wrap=True)
+    for head in heads:
+        grid.add_column(head, justify="right", vertical="bottom")
+    for side in sides:
+        grid.add_row(side, *(_mean(by_place[(head, side) if turned else (side, head)]) for head in heads))
+    return grid
 
 
 def _grid(table: Table, cells: list[Cell]) -> Grid:
@@ -79,7 +98,14 @@ def _grid(table: Table, cells: list[Cell]) -> Grid:
 
 
 def _figure(cell: Cell) -> str:
-    return "–" if cell.mean is None else f"{cell.mean:.3f} [dim]{_short(cell.low)}–{_short(cell.high)}[/dim]"
+    interval = "" if cell.low is None else f" [dim]{_short(cell.low)}–{_short(cell.high)}[/dim]"
+    return _mean(cell) + interval
+
+
+def _mean(cell: Cell) -> str:
+    if cell.mean is None:
+        return "–"
+    return f"{cell.mean:.3f}" if cell.low is not None else f"{cell.mean:,.0f}"  # without interval: a count
 
 
 def _short(figure: float | None) -> str:

@@ -6,7 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from demur.evaluation.answered import Answered
+    from demur.evaluation.bootstrap import Difference, difference, measure_answers
     from demur.evaluation.comparison import Comparison, Row, compare
+    from demur.evaluation.confident import Answers, Drawn
     from demur.evaluation.conventions import CONVENTIONS, Convention, Rules, convention
     from demur.evaluation.evaluating import evaluate, evaluate_run, measured
     from demur.evaluation.intervals import Estimate, estimates
@@ -14,14 +17,37 @@ if TYPE_CHECKING:
     from demur.evaluation.measures import MAP, RR, Measure, P, R, Success, measure, nDCG, parse_measures
     from demur.evaluation.ranked import Ranked, rank
     from demur.evaluation.report import Report
+    from demur.evaluation.selective import (
+        AUGRC,
+        AURC,
+        AUROC,
+        EAURC,
+        APerror,
+        Coverage,
+        Curve,
+        Risk,
+        Selective,
+        curve,
+    )
     from demur.evaluation.significance import holm, mcnemar, p_value, permutation, wilcoxon
 
 __all__ = [
+    "AUGRC",
+    "AURC",
+    "AUROC",
     "CONVENTIONS",
+    "EAURC",
     "MAP",
     "RR",
+    "APerror",
+    "Answered",
+    "Answers",
     "Comparison",
     "Convention",
+    "Coverage",
+    "Curve",
+    "Difference",
+    "Drawn",
     "Estimate",
     "Judged",
     "Measure",
@@ -29,17 +55,22 @@ __all__ = [
     "R",
     "Ranked",
     "Report",
+    "Risk",
     "Row",
     "Rules",
+    "Selective",
     "Success",
     "compare",
     "convention",
+    "curve",
+    "difference",
     "estimates",
     "evaluate",
     "evaluate_run",
     "holm",
     "mcnemar",
     "measure",
+    "measure_answers",
     "measured",
     "nDCG",
     "p_value",
@@ -50,7 +81,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "answered": ("Answered",),
+    "bootstrap": ("Difference", "difference", "measure_answers"),
     "comparison": ("Comparison", "Row", "compare"),
+    "confident": ("Answers", "Drawn"),
     "conventions": ("CONVENTIONS", "Convention", "Rules", "convention"),
     "evaluating": ("evaluate", "evaluate_run", "measured"),
     "intervals": ("Estimate", "estimates"),
@@ -58,6 +92,9 @@ _HOMES = {
     "measures": ("MAP", "Measure", "P", "R", "RR", "Success", "measure", "nDCG", "parse_measures"),
     "ranked": ("Ranked", "rank"),
     "report": ("Report",),
+    "selective": (
+        *("APerror", "AUGRC", "AURC", "AUROC", "Coverage", "Curve", "EAURC", "Risk", "Selective", "curve"),
+    ),
     "significance": ("holm", "mcnemar", "p_value", "permutation", "wilcoxon"),
 }
 

@@ -10,11 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UnknownName, UsageError
+from demur.evaluation.bootstrap import difference
 from demur.evaluation.intervals import estimates
 from demur.evaluation.measures import Measure, parse_measures
+from demur.evaluation.measures import measure as find_measure
 from demur.evaluation.report import Report
+from demur.evaluation.selective import Selective
 from demur.evaluation.significance import holm, p_value
 from demur.types import FloatArray
+
+BOOTSTRAP = "bootstrap"
+"""The test of measures that have no value per pool, whatever tests are asked for."""
 
 
 @dataclass(frozen=True)
@@ -72,13 +78,25 @@ def compare(
     places = _same_pools(named, base, common)
     rows = []
     for measure in columns:
-        table = {name: report.values[measure][places[name]] for name, report in named.items()}
+        table = {name: _values(measure, report)[places[name]] for name, report in named.items()}
         counts = _counted(measure, table, list(named[base].ids), places[base], common)
         for name in named:
-            if name != base:
+            if name == base:
+                continue
+            if measure in named[base].values:
                 pair = table[base][counts], table[name][counts]
                 rows += [_row(measure, name, test, *pair, confidence, seed) for test in _listed(tests)]
+            else:
+                kept = {one: np.array(places[one])[counts] for one in (base, name)}
+                rows.append(_row_of_answers(measure, named, base, name, kept, confidence, seed))
     return Comparison(base, convention, confidence, tuple(_corrected(rows)))
+
+
+def _values(measure: str, report: Report) -> FloatArray:
+    """The measure's value for each pool; for measures over answers, the confidence that they look at."""
+    if measure in report.values or report.answered is None:
+        return report.values[measure]
+    return report.answered.confidence
 
 
 def _row(
@@ -102,12 +120,50 @@ def _row(
     )
 
 
+def _row_of_answers(
+    measure: str,
+    named: dict[str, Report],
+    base: str,
+    system: str,
+    places: dict[str, NDArray[np.int64]],
+    confidence: float,
+    seed: int,
+) -> Row:
+    """A row of a measure that has no value per pool: both systems' questions are resampled together."""
+    wanted = find_measure(measure)
+    if not isinstance(wanted, Selective):
+        raise UsageError(f"{measure} has no values per pool to compare; evaluate again with this version")
+    pair = []
+    for name in (base, system):
+        answered = named[name].answered
+        if answered is None or wanted.rel not in answered.wrong:
+            raise UsageError(
+                f"the report {name} does not hold the answers behind {measure}; evaluate it again"
+            )
+        pair.append(answered.answers(wanted.rel, places[name]))
+    found = difference(wanted, *pair, confidence=confidence, seed=seed)
+    return Row(
+        measure=measure,
+        system=system,
+        test=BOOTSTRAP,
+        pools=len(places[base]),
+        baseline=found.before,
+        mean=found.after,
+        difference=found.after - found.before,
+        low=found.low,
+        high=found.high,
+        p=found.p,
+        adjusted=found.p,
+    )
+
+
 def _corrected(rows: list[Row]) -> list[Row]:
-    """The rows with adjusted p; the rows of one test are one family."""
+    """The rows with adjusted p; the rows of one test are one family, with those that only bootstraps test."""
     adjusted: dict[int, float] = {}
-    for test in {row.test for row in rows}:
-        family = [place for place, row in enumerate(rows) if row.test == test]
-        adjusted.update(zip(family, holm([rows[place].p for place in family]), strict=True))
+    for test in {row.test for row in rows} - {BOOTSTRAP} or {BOOTSTRAP}:
+        family = [place for place, row in enumerate(rows) if row.test in (test, BOOTSTRAP)]
+        for place, p in zip(family, holm([rows[place].p for place in family]), strict=True):
+            adjusted[place] = max(p, adjusted.get(place, 0.0))
     return [replace(row, adjusted=adjusted[place]) for place, row in enumerate(rows)]
 
 
@@ -153,10 +209,10 @@ def _same_convention(named: dict[str, Report], base: str) -> str:
 
 
 def _same_measures(named: dict[str, Report], base: str, common: bool) -> list[str]:
-    ours = list(named[base].values)
-    shared = [measure for measure in ours if all(measure in report.values for report in named.values())]
+    ours = list(named[base].measures)
+    shared = [measure for measure in ours if all(measure in report.measures for report in named.values())]
     for name, report in named.items():
-        if (odd := set(ours) ^ set(report.values)) and not common:
+        if (odd := set(ours) ^ set(report.measures)) and not common:
             raise UsageError(
                 f"{base} and {name} do not have the same measures (only one has {', '.join(sorted(odd))}); "
                 "evaluate both with the same, or compare what is common"

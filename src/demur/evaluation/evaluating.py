@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from demur.errors import DataError
+from demur.errors import DataError, UsageError
+from demur.evaluation.answered import Answered, Qualifier
+from demur.evaluation.bootstrap import measure_answers
 from demur.evaluation.conventions import Convention
 from demur.evaluation.conventions import convention as find_convention
 from demur.evaluation.intervals import Estimate, estimates
@@ -15,11 +19,13 @@ from demur.evaluation.judged import Judged, Qrels, Run
 from demur.evaluation.measures import Measure, parse_measures
 from demur.evaluation.ranked import rank
 from demur.evaluation.report import Report
+from demur.evaluation.selective import Selective, split
 from demur.rankers import Ranker
 from demur.rankers import ranker as find_ranker
 from demur.types import FloatArray, Pool
 
 MEASURES = ("MAP", "RR", "P@1", "nDCG@10")
+QUALIFIER = "margin"
 
 Measures = str | Measure | Iterable[str | Measure]
 
@@ -31,12 +37,20 @@ def evaluate(
     convention: str | Convention = "fixed",
     no_positive: str | None = None,
     *,
+    qualifier: str | Qualifier | None = None,
+    confidences: ArrayLike | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     data: str = "",
     on_batch: Callable[[int], None] = lambda pairs: None,
 ) -> Report:
-    """The report on a ranker, or on one array of scores per pool, over labelled pools."""
+    """The report on a ranker, or on one array of scores per pool, over labelled pools.
+
+    Measures such as AURC need to know how sure each answer is: a qualifier says so (margin, if none is
+    named), or `confidences`, a number for each pool. The `confidence` is that of the intervals.
+    """
+    wanted = parse_measures(measures)
+    rules = find_convention(convention, no_positive)
     data = data or str(getattr(pools, "id", ""))
     pools = pools if isinstance(pools, Sequence) else list(pools)
     if isinstance(ranker, str | Ranker):
@@ -44,7 +58,12 @@ def evaluate(
         spec, judged = ready.spec, Judged.of_pools(pools, _scored(ready, pools, on_batch))
     else:
         spec, judged = "", Judged.of_pools(pools, ranker)
-    return _report(judged, measures, find_convention(convention, no_positive), confidence, seed, spec, data)
+    answered = None
+    if any(isinstance(measure, Selective) for measure in wanted):
+        sure, source = _confidence(judged, pools, qualifier, confidences)
+        rels = {measure.rel for measure in split(wanted)[1]}
+        answered = Answered.of(judged, rules.rules_for("P"), sure, rels, source)
+    return _report(judged, wanted, rules, confidence, seed, spec, data, answered)
 
 
 def evaluate_run(
@@ -64,8 +83,14 @@ def evaluate_run(
     Retrieved documents without a judgement are not relevant, and stand in the ranking. A judged query that
     the run does not know counts as 0, or is skipped under `trec`, as trec_eval does without -c.
     """
-    judged = Judged.of_run(run, qrels)
-    return _report(judged, measures, find_convention(convention, no_positive), confidence, seed, name, data)
+    wanted = parse_measures(measures)
+    if selective := split(wanted)[1]:
+        raise UsageError(
+            f"{selective[0]} needs to know how sure each answer is, and a run does not say; "
+            "evaluate a ranker, or pools with their scores"
+        )
+    rules = find_convention(convention, no_positive)
+    return _report(Judged.of_run(run, qrels), wanted, rules, confidence, seed, name, data)
 
 
 def measured(judged: Judged, measures: Iterable[Measure], convention: Convention) -> dict[str, FloatArray]:
@@ -88,17 +113,42 @@ def _scored(ranker: Ranker, pools: Sequence[Pool], on_batch: Callable[[int], Non
         on_batch(sum(len(pool) for pool in shard))
 
 
+def _confidence(
+    judged: Judged, pools: Sequence[Pool], qualifier: str | Qualifier | None, confidences: ArrayLike | None
+) -> tuple[FloatArray, str]:
+    """How sure the answer to each judged pool is, and the name of what says so."""
+    kept = set(judged.ids)
+    if confidences is not None:
+        if qualifier is not None:
+            raise UsageError("confidence comes from a qualifier or from numbers; give one of them")
+        given = np.asarray(confidences, np.float64)
+        if given.shape != (len(pools),):
+            raise UsageError(
+                f"confidences of shape {given.shape} for {len(pools):,} pools; give one for each"
+            )
+        return given[[pool.id in kept for pool in pools]], ""
+    if qualifier is None or isinstance(qualifier, str):
+        # By name, so that a change of a qualifier makes no result stale that has nothing to do with it:
+        # `demur.experiments.code` reads what modules import.
+        qualifier = importlib.import_module("demur.risk.confidence").qualifier(qualifier or QUALIFIER)
+    found: Qualifier = qualifier  # type: ignore[assignment]  # the module was found by name
+    scores = np.split(judged.scores, judged.bounds[1:-1])
+    return found.confidence([pool for pool in pools if pool.id in kept], scores), found.spec
+
+
 def _report(
     judged: Judged,
-    measures: Measures,
+    measures: Sequence[Measure],
     convention: Convention,
     confidence: float,
     seed: int,
     ranker: str,
     data: str,
+    answered: Answered | None = None,
 ) -> Report:
-    values = measured(judged, parse_measures(measures), convention)
-    kept = np.zeros(len(judged.ids), np.bool_)
+    per_pool, selective = split(measures)
+    values = measured(judged, per_pool, convention)
+    kept = np.full(len(judged.ids), answered is not None)
     for name, column in values.items():
         counts = ~np.isnan(column)
         if not counts.any():
@@ -107,14 +157,20 @@ def _report(
                 "check the labels, or count such pools as 0 with no_positive=zero"
             )
         kept |= counts
+    found = _estimates(values, confidence, seed)
+    if answered is not None:
+        answers = {measure.rel: answered.answers(measure.rel) for measure in selective}
+        over_all = measure_answers(selective, answers, confidence=confidence, seed=seed)
+        found |= {str(measure): estimate for measure, estimate in zip(selective, over_all, strict=True)}
     return Report(
-        measures=_estimates(values, confidence, seed),
+        measures={str(measure): found[str(measure)] for measure in measures},
         convention=convention.name,
         skipped=int((~kept).sum()) + judged.unjudged,
         ids=tuple(name for name, keep in zip(judged.ids, kept.tolist(), strict=True) if keep),
         values={name: column[kept] for name, column in values.items()},
         ranker=ranker,
         data=data,
+        answered=answered,
         labels=judged.fingerprint,
         confidence=confidence,
         seed=seed,

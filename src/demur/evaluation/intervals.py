@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
 from demur.errors import UsageError
-from demur.types import FloatArray
+from demur.types import FloatArray, IntArray
 
 RESAMPLES = 9_999
 FEWEST = 999
@@ -60,15 +61,18 @@ def _resampled(columns: FloatArray, seed: int, resamples: int) -> FloatArray:
     """The columns' means in each resample: how often each pool was drawn, times the columns."""
     pools = len(columns)
     resamples = max(min(resamples, WORK // pools), min(resamples, FEWEST))
+    parts = [times @ columns / pools for times in draws(pools, seed, resamples)]
+    return np.concatenate(parts).round(_DIGITS)
+
+
+def draws(pools: int, seed: int, resamples: int) -> Iterator[IntArray]:
+    """Tables of how often each pool is drawn, a row to a resample; a few rows at a time."""
     generator = np.random.default_rng(seed)
     rows = max(1, _CHUNK // pools)
-    parts = []
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
         drawn = generator.integers(0, pools, (count, pools)) + np.arange(count)[:, None] * pools
-        times = np.bincount(drawn.ravel(), minlength=count * pools).reshape(count, pools)
-        parts.append(times @ columns / pools)
-    return np.concatenate(parts).round(_DIGITS)
+        yield np.bincount(drawn.ravel(), minlength=count * pools).reshape(count, pools)
 
 
 def _corrected(tails: FloatArray, column: FloatArray, mean: float, replicates: FloatArray) -> FloatArray:

@@ -11,6 +11,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -33,16 +34,15 @@ class Measure:
     settings: tuple[tuple[str, Setting], ...] = ()
     needs_cutoff: bool = field(default=False, compare=False)
 
-    def __matmul__(self, at: float) -> Measure:
+    def __matmul__(self, at: float) -> Self:
         if at != int(at) or at < 1:
             raise UsageError(f"the cut-off in {self.name}@{at:g} must be a whole number above 0")
         return replace(self, at=int(at))
 
-    def __call__(self, **settings: Setting) -> Measure:
+    def __call__(self, **settings: Setting) -> Self:
         """The same measure with other settings; those that are the default are not spelled."""
         merged = {**dict(self.settings), **settings}
-        known = list(inspect.signature(self.compute).parameters.values())[2:]
-        defaults = {parameter.name: parameter.default for parameter in known}
+        defaults = self._defaults()
         for key, value in merged.items():
             if key not in defaults:
                 raise UsageError(f"{self.name} has no setting {key!r}; it takes {', '.join(defaults)}")
@@ -54,6 +54,12 @@ class Measure:
         return str(Spec(self.name, dict(self.settings))) + ("" if self.at is None else f"@{self.at}")
 
     __repr__ = __str__
+
+    def completed(self) -> Self:
+        """The measure itself, if it says all that it needs."""
+        if self.needs_cutoff and self.at is None:
+            raise UsageError(f"{self} needs a cut-off; write {self}@1 or {self}@10")
+        return self
 
     @property
     def rel(self) -> int:
@@ -70,25 +76,27 @@ class Measure:
             values[ranked.judged.absent] = np.nan
         return values
 
+    def _defaults(self) -> dict[str, Setting]:
+        known = list(inspect.signature(self.compute).parameters.values())[2:]
+        return {parameter.name: parameter.default for parameter in known}
+
 
 def _check(name: str, key: str, value: Setting) -> None:
     if key == "rel" and not (type(value) is int and value >= 1):
         raise UsageError(f"rel in {name}(rel={value}) must be a whole label above 0")
     if key == "gain" and value not in ("linear", "exp"):
         raise UsageError(f"gain in {name}(gain={value}) must be linear or exp")
+    if key == "threshold" and (isinstance(value, bool | str) or value != value):
+        raise UsageError(f"threshold in {name}(threshold={value}) must be a number")
 
 
 def measure(spec: str | Measure) -> Measure:
     """The measure a spec spells, such as ``P(rel=2)@10``."""
     if isinstance(spec, Measure):
-        found = spec
-    else:
-        wanted = parse(spec)
-        found = registry.find("measure", wanted.name)(**wanted.settings)
-        found = found if wanted.at is None else found @ wanted.at
-    if found.needs_cutoff and found.at is None:
-        raise UsageError(f"{found} needs a cut-off; write {found}@1 or {found}@10")
-    return found
+        return spec.completed()
+    wanted = parse(spec)
+    found: Measure = registry.find("measure", wanted.name)(**wanted.settings)
+    return (found if wanted.at is None else found @ wanted.at).completed()
 
 
 def parse_measures(specs: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import DataError
+from demur.evaluation.answered import Answered
 from demur.evaluation.intervals import Estimate
 from demur.files import replacing, whole
 from demur.types import FloatArray
@@ -17,7 +18,10 @@ from demur.types import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Measures of one ranker on one set of pools. A value is NaN where a measure leaves a pool out."""
+    """Measures of one ranker on one set of pools. A value is NaN where a measure leaves a pool out.
+
+    Measures over answers, such as AURC, have no value per pool; what they come from is in `answered`.
+    """
 
     measures: dict[str, Estimate]
     convention: str
@@ -25,6 +29,8 @@ class Report:
     """Pools that every measure leaves out."""
     ids: tuple[str, ...]
     values: dict[str, FloatArray]
+    answered: Answered | None = None
+    """How sure and how wrong the answers are, if a measure asked for it."""
     ranker: str = ""
     data: str = ""
     labels: str = ""
@@ -39,15 +45,17 @@ class Report:
 
     @property
     def counted(self) -> dict[str, int]:
-        """How many pools each measure is the mean of."""
-        return {name: int((~np.isnan(values)).sum()) for name, values in self.values.items()}
+        """How many pools each measure counts."""
+        answers = 0 if self.answered is None else int(self.answered.predicted.sum())
+        counted = {name: int((~np.isnan(values)).sum()) for name, values in self.values.items()}
+        return {name: counted.get(name, answers) for name in self.measures}
 
     @property
     def per_pool(self) -> dict[str, dict[str, float | None]]:
         """The values of each pool; None where a measure leaves it out."""
         columns = [[None if value != value else value for value in v.tolist()] for v in self.values.values()]
         names = list(self.values)
-        rows = zip(*columns, strict=True)
+        rows = zip(*columns, strict=True) if columns else [()] * len(self.ids)
         return {name: dict(zip(names, row, strict=True)) for name, row in zip(self.ids, rows, strict=True)}
 
     def to_json(self) -> dict[str, Any]:
@@ -63,8 +71,13 @@ class Report:
             "labels": self.labels,
             "confidence": self.confidence,
             "seed": self.seed,
+            **({} if self.answered is None else {"answers": self._answers(self.answered)}),
             "per_pool": self.per_pool,
         }
+
+    def _answers(self, answered: Answered) -> dict[str, Any]:
+        selective = [name for name in self.measures if name not in self.values]
+        return {"measures": selective, **answered.to_json(self.ids)}
 
     @classmethod
     def from_json(cls, value: Any, path: str | Path | None = None) -> Report:
@@ -72,8 +85,10 @@ class Report:
         try:
             measures = {name: Estimate(**numbers) for name, numbers in value["measures"].items()}
             per_pool = value["per_pool"]
-            rows = [[row[name] for name in measures] for row in per_pool.values()]
-            table = np.array(rows, np.float64).reshape(len(rows), len(measures))
+            answers = value.get("answers")
+            names = [name for name in measures if answers is None or name not in answers["measures"]]
+            rows = [[row[name] for name in names] for row in per_pool.values()]
+            table = np.array(rows, np.float64).reshape(len(rows), len(names))
             known = {
                 key: value[key] for key in ("ranker", "data", "labels", "confidence", "seed") if key in value
             }
@@ -82,7 +97,8 @@ class Report:
                 convention=str(value["convention"]),
                 skipped=int(value["skipped"]),
                 ids=tuple(per_pool),
-                values=dict(zip(measures, table.T, strict=True)),
+                values=dict(zip(names, table.T, strict=True)),
+                answered=None if answers is None else Answered.from_json(answers, tuple(per_pool)),
                 **known,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -11,7 +11,8 @@ from demur.experiments.tables import Cell, cells, find
 INTRODUCTION = """# Results
 
 Every figure comes from a file under `results/`, written by a run. Behind each mean, in small, is its 95 %
-bootstrap interval over pools; a dash says that nothing was run yet; *italics* are what the paper printed.
+bootstrap interval over pools, unless the table says otherwise; a dash says that nothing was run yet, or that
+there is no such figure; *italics* are what the paper printed.
 `fixed` is our convention: the exact mean over random tie-breaks, all positives count, pools without a
 positive are left out.
 
@@ -24,17 +25,26 @@ def page(experiments: Path, results: Path) -> str:
 
 
 def section(table: Table, results: Path) -> str:
-    """A table's title, what differs from the paper, and a grid for each convention and measure."""
+    """A table's title, what differs from the paper, and its grids.
+
+    Rankers have a grid for each convention and measure; other tables have one for each dataset.
+    """
     found = list(cells(table, results))
     parts = [f"## {table.paper} {table.table}: {table.title}", table.differs]
     parts.append(f"```sh\ndemur reproduce {table.paper} {table.table}\n```")
-    for convention in table.conventions:
-        for measure in table.measures:
-            these = [cell for cell in found if (cell.convention, cell.measure) == (convention, measure)]
-            parts.append(f"### {measure}, convention `{convention}`\n\n{grid(table, these)}")
+    if table.kind == "ranking":
+        for convention in table.conventions:
+            for measure in table.measures:
+                these = [cell for cell in found if (cell.convention, cell.measure) == (convention, measure)]
+                parts.append(f"### {measure}, convention `{convention}`\n\n{grid(table, these)}")
+    else:
+        for column in table.column:
+            these = [cell for cell in found if cell.column == column.name]
+            pools = max(cell.pools for cell in these)
+            parts.append(f"### {column.name} ({pools:,} pools)\n\n{column_grid(table, these)}")
     named = [(row.name, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
-    notes = [f"- *{name}*: {note}" for name, note in named if note]
-    parts.append("Notes:\n\n" + "\n".join(notes))
+    if notes := [f"- *{name}*: {note}" for name, note in named if note]:
+        parts.append("Notes:\n\n" + "\n".join(notes))
     return "\n\n".join(parts) + "\n"
 
 
@@ -52,10 +62,31 @@ def grid(table: Table, found: Iterable[Cell]) -> str:
     return "\n".join(lines)
 
 
+def column_grid(table: Table, found: Iterable[Cell]) -> str:
+    """The cells of one dataset: rows against measures, the longer side down."""
+    by_place = {(cell.row, cell.measure, cell.convention): cell for cell in found}
+    rows = [row.name for row in table.row]
+    several = len(table.conventions) > 1
+    across = {
+        f"{measure}, `{convention}`" if several else measure: (measure, convention)
+        for convention in table.conventions
+        for measure in table.measures
+    }
+    turned = len(across) > len(rows)
+    heads, sides = (rows, list(across)) if turned else (list(across), rows)
+    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
+    for side in sides:
+        places = [(head, *across[side]) if turned else (side, *across[head]) for head in heads]
+        lines.append(f"| {side} | " + " | ".join(show(by_place[place]) for place in places) + " |")
+    return "\n".join(lines)
+
+
 def show(cell: Cell) -> str:
     """One cell: mean, interval and seeds, then the published figure."""
     published = f" *{cell.published:.3f}*" if cell.published is not None else ""
     if cell.mean is None:
         return f"–{published}"
+    if cell.low is None:
+        return f"{cell.mean:,.0f}{published}"  # a count
     seeds = f", {cell.seeds} seeds" if cell.seeds > 1 else ""
     return f"{cell.mean:.3f} <sub>{cell.low:.3f}–{cell.high:.3f}{seeds}</sub>{published}"

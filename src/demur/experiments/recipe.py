@@ -10,30 +10,47 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from demur.errors import DataError, UsageError
+from demur.errors import DataError, UnknownName, UsageError
 from demur.files import whole
 
 T = TypeVar("T")
 
+KEYS: dict[str, set[str]] = {
+    "ranking": {"ranker"},
+    "gates": {"ranker", "fit", "qualifier", "risk", "splits", "confidence"},
+    "agreement": {"answers", "agreement", "splits", "confidence"},
+}
+"""The kinds of table, and the keys that each of them needs and only they use."""
+
 
 @dataclass(frozen=True)
 class Column:
-    """A dataset of a table."""
+    """A dataset of a table. `fit` names other data, that qualifiers learn from and thresholds are made of."""
 
     name: str
     data: str
+    fit: str = ""
     note: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A method of a table; without a ranker it is one that demur does not have yet."""
+    """A method of a table; without a ranker or answers it is one that demur does not have yet."""
 
     name: str
     ranker: str = ""
+    qualifier: str = ""
+    risk: float = 0.0
+    answers: str = ""
+    agreement: str = ""
     group: str = ""
     seeds: list[int] = field(default_factory=lambda: [0])
     note: str = ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is something to run."""
+        return bool(self.ranker or self.answers)
 
 
 @dataclass(frozen=True)
@@ -48,7 +65,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a paper."""
+    """One table of a paper. Its kind says what is run for a cell: see `demur.experiments.kinds`."""
 
     paper: str
     table: str
@@ -59,8 +76,12 @@ class Table:
     column: list[Column]
     row: list[Row]
     published: list[Published] = field(default_factory=list)
+    kind: str = "ranking"
+    splits: int = 0
+    confidence: float = 0.0
 
     def __post_init__(self) -> None:
+        self._check_kind()
         names = [column.name for column in self.column], [row.name for row in self.row]
         for each in names:
             if len(set(each)) < len(each):
@@ -70,6 +91,23 @@ class Table:
             strange += [column for column in published.values if column not in names[0]]
             if strange:
                 raise UsageError(f"figures are published for {strange[0]!r}, which is no row or column")
+
+    def _check_kind(self) -> None:
+        """Complain of keys that this kind of table lacks, or has no use for."""
+        if self.kind not in KEYS:
+            raise UnknownName("kind of table", self.kind, KEYS)
+        special = {key for keys in KEYS.values() for key in keys} - KEYS[self.kind]
+        for place, holder in [
+            ("", self),
+            *((f"column {column.name!r}: ", column) for column in self.column),
+            *((f"row {row.name!r}: ", row) for row in self.row if row.runs),
+        ]:
+            for each in dataclasses.fields(holder):  # type: ignore[arg-type]  # they are dataclasses
+                given = bool(getattr(holder, each.name))
+                if given and each.name in special:
+                    raise UsageError(f"{place}a table of {self.kind} has no use for {each.name}")
+                if not given and each.name in KEYS[self.kind]:
+                    raise UsageError(f"{place}a table of {self.kind} needs {each.name}")
 
     def figure(self, row: Row, column: Column, measure: str, convention: str) -> float | None:
         """What the paper prints there."""

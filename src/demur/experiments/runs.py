@@ -1,4 +1,4 @@
-"""One run: a ranker with one seed over one dataset, judged, and kept in a file under results/.
+"""One run: a row with one seed over one dataset, judged, and kept in a file under results/.
 
 The file's key is a hash of the data, the settings, the seed and the code that they depend on. While the key
 stays the same the run is not run again.
@@ -10,21 +10,15 @@ import hashlib
 import json
 import re
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from demur import registry
-from demur.evaluation import Report, evaluate
 from demur.experiments import code
+from demur.experiments.kinds import KINDS, Kind, Loaded
+from demur.experiments.kinds.base import Kept
 from demur.experiments.recipe import Column, Row, Table
 from demur.files import replacing
 from demur.rankers import Ranker, ranker
-from demur.specs import parse
-from demur.types import Pool
-
-PRECISION = 6  # decimals kept of each pool's figure
 
 
 @dataclass(frozen=True)
@@ -35,6 +29,11 @@ class Run:
     row: Row
     column: Column
     seed: int
+
+    @property
+    def kind(self) -> Kind:
+        """What is run."""
+        return KINDS[self.table.kind]
 
     @property
     def file(self) -> str:
@@ -48,62 +47,42 @@ class Run:
         takes_seed = hasattr(ranker(self.row.ranker), "seed")
         return ranker(self.row.ranker, **({"seed": self.seed} if takes_seed else {}))
 
-    def key(self, pools: str) -> str:
-        """The hash of all that the result depends on; `pools` is the hash of the data."""
-        home = registry.OURS["ranker"].get(parse(self.row.ranker).name, "").partition(":")[0]
-        modules = [module for module in (home, "demur.evaluation.evaluating") if module]
+    def key(self, data: str) -> str:
+        """The hash of all that the result depends on; `data` is the hash of the data."""
         depends = {
-            "data": pools,
-            "ranker": self.ranker.spec,
-            "seed": self.seed,
-            "measures": self.table.measures,
-            "conventions": self.table.conventions,
-            "code": code.version(modules),
+            "data": data,
+            "code": code.version(self.kind.modules(self)),
+            **self.kind.depends(self),
         }
         return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def fingerprint(pools: Sequence[Pool]) -> str:
-    """A hash of everything in some pools that a ranker or a measure can see."""
-    digest = hashlib.sha256()
-    for pool in pools:
-        row = [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]
-        digest.update(json.dumps(row).encode())
-    return digest.hexdigest()[:16]
-
-
-def kept(run: Run, results: Path) -> dict[str, Any] | None:
+def kept(run: Run, results: Path) -> Kept | None:
     """What was kept of a run, however old."""
     file = results / run.file
     if not file.exists():
         return None
-    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    found: Kept = json.loads(file.read_text("utf-8"))
     return found
 
 
-def perform(run: Run, results: Path, pools: Sequence[Pool], sha: str) -> dict[str, Any]:
+def perform(run: Run, results: Path, loaded: Loaded) -> Kept:
     """The result of a run: the one that is there if nothing it depends on has changed, or else a new one."""
-    key = run.key(sha)
+    key = run.key(loaded.sha)
     found = kept(run, results)
     if found is not None and found["key"] == key:
         return found
-    prepared = run.ranker.prepare(pools)
-    scores = prepared.score_pools(pools)
     result = {
         "key": key,
         "table": f"{run.table.paper}/{run.table.table}",
         "row": run.row.name,
         "column": run.column.name,
         "data": run.column.data,
-        "data_sha256": sha,
-        "ranker": prepared.spec,
+        "data_sha256": loaded.sha,
         "seed": run.seed,
         "commit": _commit(),
         "command": f"demur reproduce {run.table.paper} {run.table.table}",
-        "conventions": {
-            name: _figures(evaluate(scores, pools, run.table.measures, name))
-            for name in run.table.conventions
-        },
+        **run.kind.result(run, loaded),
     }
     file = results / run.file
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -111,15 +90,6 @@ def perform(run: Run, results: Path, pools: Sequence[Pool], sha: str) -> dict[st
         json.dump(result, out, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         out.write("\n")
     return result
-
-
-def _figures(report: Report) -> dict[str, Any]:
-    """What is kept of a report: per measure, a figure for each pool; null where the convention skips it."""
-    columns = {
-        name: [None if value != value else round(value, PRECISION) for value in values.tolist()]
-        for name, values in report.values.items()
-    }
-    return {"skipped": report.skipped, "pools": list(report.ids), "values": columns}
 
 
 def _commit() -> str:

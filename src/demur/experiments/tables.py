@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from demur import data
 from demur.errors import UsageError
-from demur.evaluation import estimates
 from demur.experiments import recipe
-from demur.experiments.recipe import Column, Row, Table
-from demur.experiments.runs import Run, fingerprint, kept, perform
+from demur.experiments.kinds import KINDS
+from demur.experiments.recipe import Table
+from demur.experiments.runs import Run, kept, perform
 
 
 @dataclass(frozen=True)
@@ -61,7 +57,7 @@ def runs(table: Table, only: str | None = None) -> Iterator[Run]:
     if only is not None and only not in groups:
         raise UsageError(f"{table.paper} {table.table} has no rows {only!r}; it has: {', '.join(groups)}")
     for row in table.row:
-        if row.ranker and only in (None, row.group):
+        if row.runs and only in (None, row.group):
             for column in table.column:
                 for seed in row.seeds:
                     yield Run(table, row, column, seed)
@@ -71,11 +67,10 @@ def fill(table: Table, results: Path, only: str | None, on_run: Callable[[int], 
     """Run what is missing or out of date."""
     wanted = list(runs(table, only))
     for column in table.column:
-        pools = data.pools(column.data)
-        sha = fingerprint(pools)
+        loaded = KINDS[table.kind].load(column)
         for run in wanted:
             if run.column is column:
-                perform(run, results, pools, sha)
+                perform(run, results, loaded)
                 on_run(1)
 
 
@@ -85,26 +80,23 @@ def cells(table: Table, results: Path, only: str | None = None) -> Iterator[Cell
         if only not in (None, row.group):
             continue
         for column in table.column:
-            seeds = row.seeds if row.ranker else []
+            seeds = row.seeds if row.runs else []
             found = [one for seed in seeds if (one := kept(Run(table, row, column, seed), results))]
+            note = "; ".join(text for text in (row.note, column.note) if text)
             for convention in table.conventions:
                 for measure in table.measures:
-                    yield _cell(table, row, column, measure, convention, found)
-
-
-def _cell(
-    table: Table, row: Row, column: Column, measure: str, convention: str, found: list[dict[str, Any]]
-) -> Cell:
-    note = "; ".join(text for text in (row.note, column.note) if text)
-    name = f"{table.paper}/{table.table}"
-    published = table.figure(row, column, measure, convention)
-    judged = [one["conventions"][convention] for one in found]
-    judged = [one for one in judged if measure in one["values"]]
-    if not judged:
-        nothing = (None, None, None, 0, 0)
-        return Cell(name, row.name, column.name, measure, convention, *nothing, published, note)
-    figures = np.array([one["values"][measure] for one in judged], np.float64).mean(axis=0)
-    figures = figures[~np.isnan(figures)]
-    estimate = estimates(figures[:, None])[0]
-    counted = (estimate.mean, estimate.low, estimate.high, len(judged), len(figures))
-    return Cell(name, row.name, column.name, measure, convention, *counted, published, note)
+                    figure = KINDS[table.kind].figure(found, convention, measure)
+                    yield Cell(
+                        table=f"{table.paper}/{table.table}",
+                        row=row.name,
+                        column=column.name,
+                        measure=measure,
+                        convention=convention,
+                        mean=figure.mean if figure else None,
+                        low=figure.low if figure else None,
+                        high=figure.high if figure else None,
+                        seeds=len(found) if figure else 0,
+                        pools=figure.pools if figure else 0,
+                        published=table.figure(row, column, measure, convention),
+                        note=note,
+                    )

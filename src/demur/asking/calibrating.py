@@ -1,0 +1,76 @@
+"""A gate for questions asked of a library: each labelled question is asked, and what is found is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.asking.library import Library
+from demur.asking.searching import Search
+from demur.rankers import Ranker
+from demur.text import tokenize
+from demur.types import Candidate, FloatArray, Pool
+
+if TYPE_CHECKING:
+    from demur.risk.gate import Gate
+
+
+def calibrate(
+    library: Library,
+    questions: Iterable[Pool],
+    risk: float = 0.10,
+    confidence: float = 0.95,
+    *,
+    ranker: str | Ranker | None = None,
+    grid: Iterable[Pool] | FloatArray | None = None,
+    **settings: Any,
+) -> Gate:
+    """A gate for this library and ranker, or `NoThreshold` if there are too few labels or too many errors.
+
+    Each question is asked as `ask` does; `judged` says which passages are right. The settings are those of
+    `demur.calibrate`.
+    """
+    from demur.risk.gate import calibrate as gate_of
+
+    search = library.search(ranker)
+    others = grid if grid is None or isinstance(grid, np.ndarray) else judged(search, grid)
+    return gate_of(search, judged(search, questions), risk, confidence, grid=others, **settings)
+
+
+def judged(search: Search, questions: Iterable[Pool]) -> list[Pool]:
+    """For each labelled question what the search finds, labelled 1 where it is one of the right answers.
+
+    A passage is right if it has the words of a positive candidate in it, in their order; or if it has its id,
+    and the positive has no words or has the passage's in it. A question without a positive has no answer, so
+    whatever is found is wrong. If nobody has judged a question's candidates, nor is what is found judged.
+    """
+    return [_judged(search, pool) for pool in questions]
+
+
+def _judged(search: Search, pool: Pool) -> Pool:
+    unknown = len(pool) > 0 and all(label is None for label in pool.labels)
+    positives = [candidate for candidate in pool.candidates if (candidate.label or 0) > 0]
+    candidates = [
+        replace(one, label=None if unknown else _right(one, positives), extra={**one.extra, "score": score})
+        for one, score in search.find(pool.question)
+    ]
+    return Pool(pool.id, pool.question, tuple(candidates))
+
+
+def _right(passage: Candidate, positives: Sequence[Candidate]) -> int:
+    text = _bare(passage.text)
+    for positive in positives:
+        wanted = _bare(positive.text)
+        if wanted.strip() and wanted in text:
+            return 1
+        if passage.id == positive.id and (not wanted.strip() or text in wanted):
+            return 1
+    return 0
+
+
+def _bare(text: str) -> str:
+    """The words of a text, with a space around each: so no word is found inside another."""
+    return "".join(f" {word}" for word in tokenize(text)) + " "

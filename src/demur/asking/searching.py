@@ -1,0 +1,65 @@
+"""What `ask` does with a library, seen as one ranker: so a gate can be calibrated for just that."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from demur.errors import UsageError
+from demur.rankers import Ranker
+from demur.specs import Setting, Spec
+from demur.types import FloatArray, Pool, Ranking
+
+if TYPE_CHECKING:
+    from demur.asking.library import Library
+
+DEPTH = 50
+"""Passages that BM25 finds, that a ranker scores again, and that a gate looks at."""
+
+
+@dataclass(frozen=True)
+class Search(Ranker):
+    """BM25 over the passages of a library and, if there is one, a ranker over the best 50."""
+
+    name: ClassVar[str] = "library"
+    library: Library
+    ranker: Ranker | None = None
+
+    def find(self, question: str, depth: int = DEPTH) -> Ranking:
+        """The passages that share a word with the question, in the order of BM25 or of the ranker."""
+        places, scores = self.library.index.search(question, depth)
+        if self.ranker is not None and len(places):
+            texts = [self.library.passages[place].searched for place in places]
+            scores = self.ranker.score(question, texts)
+            order = np.argsort(-scores, kind="stable")
+            places, scores = places[order], scores[order]
+        found = tuple(map(self.library.candidate, places.tolist()))
+        return Ranking(question, found, tuple(scores.tolist()))
+
+    def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
+        """The scores of pools that this search found itself; other candidates have no score in a library."""
+        if any("score" not in candidate.extra for pool in pools for candidate in pool.candidates):
+            raise UsageError("a library ranks its own passages, not given candidates; use asking.calibrate")
+        return [
+            np.array([candidate.extra["score"] for candidate in pool.candidates], np.float64)
+            for pool in pools
+        ]
+
+    @property
+    def spec(self) -> str:
+        """A description; a library cannot be built again from its spelling."""
+        settings: dict[str, Setting] = {"passages": len(self.library), "stem": self.library.stem}
+        if self.ranker is not None:
+            settings["ranker"] = self.ranker.spec
+        return str(Spec(self.name, settings))
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the passages and of all that decides how they are ranked."""
+        ranker = "" if self.ranker is None else self.ranker.fingerprint
+        told = f"{DEPTH} {self.library.fingerprint} {ranker}"
+        return hashlib.sha256(told.encode()).hexdigest()[:16]

@@ -1,0 +1,49 @@
+"""Files of one's own as a library: the same options for `ask` and `calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from demur.cli.console import tracked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from demur.asking import Library
+    from demur.asking.searching import Search
+    from demur.types import Pool
+
+FromOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--from", metavar="FILE", help="A .md, .txt, .csv or .jsonl file or a folder; may be repeated."
+    ),
+]
+ExampleFlag = Annotated[bool, typer.Option("--example", help="Ask the handbook that comes with demur.")]
+StemOption = Annotated[
+    str, typer.Option(metavar="LANGUAGE", help="The language whose word endings do not count, or none.")
+]
+
+
+def library(sources: list[Path] | None, example: bool, stem: str) -> Library:
+    """The library of some files, or of the handbook."""
+    from demur.asking import Library, read_documents
+    from demur.errors import UsageError
+
+    if bool(sources) == example:
+        raise UsageError("name files with --from, or ask the handbook that comes with demur with --example")
+    if example:
+        from demur.asking.example import passages
+
+        return Library(passages(), stem)
+    return Library(tracked(read_documents(sources or []), "reading", "passages"), stem)
+
+
+def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:
+    """What a library's search finds for each question, judged by the question's labels."""
+    from demur.asking.calibrating import judged
+
+    return judged(search, tracked(questions, "asking", "questions"))

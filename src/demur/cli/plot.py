@@ -1,0 +1,110 @@
+"""`demur plot`: pictures of risk and confidence, for a paper or a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from demur.cli.console import meter, note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from demur.risk import Predictions
+    from demur.risk.gate import Gate
+    from demur.risk.predictions import BoolArray
+    from demur.types import FloatArray, Pool
+
+SHOWN = ("curve", "histogram", "reliability")
+
+
+def plot(
+    data: Annotated[
+        str,
+        typer.Argument(metavar="DATA", help="A dataset such as wikiqa/test, or a file of labelled pools."),
+    ],
+    output: Annotated[str, typer.Option("-o", "--output", help="The picture to write: .svg or .png.")],
+    show: Annotated[
+        str, typer.Option(help="curve (risk over coverage), histogram (of confidence), or reliability.")
+    ] = "curve",
+    ranker: Annotated[
+        list[str] | None, typer.Option(help="A ranker, bm25 if not said; may be repeated.")
+    ] = None,
+    qualifier: Annotated[
+        list[str] | None, typer.Option(help="What says how sure it is, margin if not said; may be repeated.")
+    ] = None,
+    gate: Annotated[
+        str | None, typer.Option(metavar="GATE.json", help="A gate to draw, with its threshold marked.")
+    ] = None,
+    calibrator: Annotated[
+        str, typer.Option(help="For reliability: platt, isotonic, beta, temperature, or none.")
+    ] = "platt",
+    seed: Annotated[int, typer.Option(help="Of the bootstrap behind the bands, and of the folds.")] = 0,
+) -> None:
+    """Draw risk over coverage, confidence by outcome, or how far confidence can be believed."""
+    from demur.cli.promises import gate_at
+    from demur.data import pools as load_pools
+    from demur.errors import UnknownName, UsageError
+    from demur.evaluation import plots
+
+    if show not in SHOWN:
+        raise UnknownName("picture", show, SHOWN)
+    plots.form_of(output)
+    opened = None if gate is None else gate_at(gate)
+    pools = load_pools(data)
+    with meter("scoring", "pairs") as advance:
+        systems = _systems(pools, opened, ranker or [], qualifier or [], advance)
+    first = next(iter(systems))
+    if show == "curve":
+        certified = {first: opened.threshold} if opened else None
+        risk = opened.certificate.risk if opened else None
+        plots.risk_coverage(output, systems, certified=certified, risk=risk, seed=seed)
+    elif show == "reliability":
+        chances = {name: _chances(each, calibrator, seed) for name, each in systems.items()}
+        plots.reliability_diagram(output, chances)
+    elif len(systems) > 1:
+        raise UsageError("a histogram shows one ranker and one qualifier; name one of each, or a gate alone")
+    else:
+        threshold = opened.threshold if opened else None
+        plots.confidence_histograms(output, systems[first], threshold=threshold, of=f"confidence: {first}")
+    note(f"picture written to {output}")
+
+
+def _systems(
+    pools: Sequence[Pool],
+    gate: Gate | None,
+    rankers: list[str],
+    qualifiers: list[str],
+    on_batch: Callable[[int], None],
+) -> dict[str, Predictions]:
+    """The answers of the gate's ranker, and of each ranker by each qualifier, under short names."""
+    import demur
+    from demur.cli.promises import ranker_of
+    from demur.risk import Predictions
+    from demur.risk import qualifier as named
+    from demur.risk.judging import scored
+    from demur.specs import parse
+
+    found: dict[str, Predictions] = {}
+    if gate is not None:
+        name = f"{parse(gate.ranker).name}, {parse(gate.qualifier).name} (gate)"
+        found[name] = gate.predictions(ranker_of(gate), pools, on_batch=on_batch)
+    elif not rankers:
+        rankers = ["bm25"]
+    for each in rankers:
+        ready = demur.ranker(each).prepare(pools)
+        scores = scored(ready, pools, on_batch)
+        for way in qualifiers or ["margin"]:
+            sure = named(way).out_of_fold(pools, scores)
+            found[f"{each}, {way}"] = Predictions.of_pools(pools, scores, sure)
+    return found
+
+
+def _chances(predictions: Predictions, calibrator: str, seed: int) -> tuple[FloatArray, BoolArray]:
+    """The chances stated for the answers, by a calibrator that saw only other folds, and what came true."""
+    from demur.risk.calibrators import cross_fit
+
+    sure = predictions.confidence[predictions.predicted]
+    right = predictions.correct[predictions.predicted]
+    return (sure if calibrator == "none" else cross_fit(calibrator, sure, right, seed=seed)), right

@@ -1,0 +1,135 @@
+"""How gates and answer sets are opened, and how what they promise is told: the same for `ask` and `rank`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from demur.asking import Verdict
+    from demur.rankers import Ranker
+    from demur.risk.gate import Gate
+    from demur.risk.sets import AnswerSets
+    from demur.types import Candidate
+
+_LEAST = -1e300  # a threshold below this lets everything pass
+
+GateOption = Annotated[
+    str | None, typer.Option("--gate", metavar="GATE.json", help="Answer only what this gate lets pass.")
+]
+ExplainFlag = Annotated[bool, typer.Option("--explain", help="Say how far the promise goes.")]
+
+
+def gate_at(path: str) -> Gate:
+    """The gate that a file holds."""
+    from demur.risk.gate import Gate
+
+    return Gate.load(path)
+
+
+def ranker_of(gate: Gate) -> str:
+    """The ranker that a gate was calibrated with, where it ranks given candidates."""
+    from demur.errors import UsageError
+
+    if gate.ranker.startswith("library("):
+        raise UsageError("this gate was calibrated for questions to a library; use it with demur ask --from")
+    return str(gate.ranker)
+
+
+def second_ranker_of(gate: Gate) -> str | None:
+    """The ranker that scores again what a library finds, where a gate was calibrated for that."""
+    from demur.specs import parse
+
+    again = parse(gate.ranker).settings.get("ranker") if gate.ranker.startswith("library(") else None
+    return None if again is None else str(again)
+
+
+def ranker_and_sets(
+    ranker: str | None, sets: str | None, calibration: str | None
+) -> tuple[Ranker, AnswerSets | None]:
+    """The ranker of a name (or of the sets, or bm25), and sets from a file or calibrated at a rate."""
+    import demur
+    from demur.data import pools
+    from demur.errors import UsageError
+    from demur.risk.sets import AnswerSets, answer_sets
+
+    try:
+        level = None if sets is None else float(sets)
+    except ValueError:
+        if calibration is not None:
+            raise UsageError(f"{sets} is calibrated already; give a rate, --set 0.9, or no data") from None
+        loaded = AnswerSets.load(sets or "")
+        return demur.ranker(ranker or loaded.ranker), loaded
+    built = demur.ranker(ranker or "bm25")
+    if level is None or calibration is None:
+        if sets != calibration:  # both None: there are to be no sets
+            raise UsageError("sets need a rate and labelled pools: write --set 0.9 --calibration DATA")
+        return built, None
+    labelled = pools(calibration)
+    built = built.prepare(labelled)
+    return built, answer_sets(built, labelled, level)
+
+
+def write_sets(ranker: str, data: str, level: float, output: str | None, json: bool) -> None:
+    """Answer sets calibrated on labelled pools and written, with their promise said."""
+    from demur.cli.console import emit, note, stdout
+    from demur.data import pools
+    from demur.risk.sets import answer_sets
+
+    sets = answer_sets(ranker, pools(data), level)
+    if output is not None:
+        sets.save(output)
+    if json:
+        emit(sets.to_json())
+    elif output != "-":
+        size = f"{sets.mean_size:.3g} of {sets.mean_pool:.3g} candidates on average"
+        stdout().print(f"{sets.promise}\n\nThere the sets had {size}.", markup=False)
+    note(f"sets written to {output}" if output else "the sets are not kept; -o sets.json writes them")
+
+
+def plain_verdict(gate: Gate, verdict: Verdict | None) -> dict[str, Any]:
+    """What a gate says of a ranking, ready for JSON; without a verdict there was nothing to judge."""
+    from demur.asking.plain import finite
+
+    refusal = verdict.refusal if verdict else "there are no candidates"
+    return {
+        "abstained": bool(refusal),
+        "reason": refusal or None,
+        "confidence": finite(verdict.confidence) if verdict else None,
+        "certificate": dict(gate.certificate),
+        "promise": gate.promise,
+    }
+
+
+def plain_set(sets: AnswerSets, chosen: tuple[Candidate, ...]) -> dict[str, Any]:
+    """A set and its promise, ready for JSON; the threshold is null where the set is the whole pool."""
+    from demur.asking.plain import finite
+
+    return {
+        "ids": [candidate.id for candidate in chosen],
+        "level": sets.level,
+        "threshold": finite(sets.threshold),
+        "calibrated_on": sets.n,
+        "promise": sets.promise,
+    }
+
+
+def verdict_lines(gate: Gate, verdict: Verdict | None) -> list[str]:
+    """The confidence and the promise; or why there is no answer, and that what follows is none."""
+    if verdict is None:
+        return ["No answer: there are no candidates."]
+    if verdict.refusal:
+        return [f"No answer: {verdict.refusal}.", "What came nearest, but is not given as an answer:"]
+    return [f"{confident(gate, verdict.confidence)} {gate.promise}"]
+
+
+def confident(gate: Gate, confidence: float) -> str:
+    """How sure the gate is, beside what it asks for."""
+    enough = "any" if gate.threshold <= _LEAST else f"{gate.threshold:.4g}"
+    return f"Confidence {confidence:.4g}, where {enough} is enough."
+
+
+def notes(gate: Gate | None, sets: AnswerSets | None = None) -> list[str]:
+    """How far the promises go, a line each."""
+    return [f"– {line}" for promise in (gate, sets) if promise for line in promise.scope]

@@ -1,0 +1,12 @@
+"""Kinds of tables: what is run for a cell, what of it is kept, and how it becomes a figure."""
+
+from __future__ import annotations
+
+from demur.experiments.kinds.agreement import Agreement
+from demur.experiments.kinds.base import Figure, Kind, Loaded
+from demur.experiments.kinds.gates import Gates
+from demur.experiments.kinds.ranking import Ranking
+
+KINDS: dict[str, Kind] = {"ranking": Ranking(), "gates": Gates(), "agreement": Agreement()}
+
+__all__ = ["KINDS", "Figure", "Kind", "Loaded"]

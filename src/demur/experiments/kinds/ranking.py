@@ -1,0 +1,68 @@
+"""Rankers over datasets, by measures over pools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur import registry
+from demur.evaluation import estimates, evaluate
+from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.specs import parse
+
+if TYPE_CHECKING:
+    from demur.evaluation import Report
+    from demur.experiments.runs import Run
+
+PRECISION = 6  # decimals kept of each pool's figure
+
+
+class Ranking(Kind):
+    """A figure for each pool is kept, so that runs can be compared."""
+
+    def depends(self, run: Run) -> Kept:
+        """The ranker and what it is judged by."""
+        table = run.table
+        return {
+            "ranker": run.ranker.spec,
+            "seed": run.seed,
+            "measures": table.measures,
+            "conventions": table.conventions,
+        }
+
+    def modules(self, run: Run) -> list[str]:
+        """The ranker's module and that of `evaluate`."""
+        home = registry.OURS["ranker"].get(parse(run.row.ranker).name, "").partition(":")[0]
+        return [module for module in (home, "demur.evaluation.evaluating") if module]
+
+    def result(self, run: Run, loaded: Loaded) -> Kept:
+        """The figures by convention and measure."""
+        prepared = run.ranker.prepare(loaded.pools)
+        scores = prepared.score_pools(loaded.pools)
+        conventions = {
+            name: _figures(evaluate(scores, loaded.pools, run.table.measures, name))
+            for name in run.table.conventions
+        }
+        return {"ranker": prepared.spec, "conventions": conventions}
+
+    def figure(self, found: Sequence[Kept], convention: str, measure: str) -> Figure | None:
+        """The mean over pools of the means over seeds."""
+        judged = [one["conventions"][convention] for one in found]
+        judged = [one for one in judged if measure in one["values"]]
+        if not judged:
+            return None
+        figures = np.array([one["values"][measure] for one in judged], np.float64).mean(axis=0)
+        figures = figures[~np.isnan(figures)]
+        estimate = estimates(figures[:, None])[0]
+        return Figure(estimate.mean, estimate.low, estimate.high, len(figures))
+
+
+def _figures(report: Report) -> Kept:
+    """What is kept of a report: per measure, a figure for each pool; null where the convention skips it."""
+    columns = {
+        name: [None if value != value else round(value, PRECISION) for value in values.tolist()]
+        for name, values in report.values.items()
+    }
+    return {"skipped": report.skipped, "pools": list(report.ids), "values": columns}

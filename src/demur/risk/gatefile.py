@@ -1,0 +1,54 @@
+"""Gates as files: JSON that people can read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from demur.errors import DataError
+from demur.files import replacing, whole
+from demur.risk.certificate import Certificate
+from demur.risk.marks import Marks
+
+FORMAT = "demur gate 1"
+
+
+def write(
+    path: str | Path,
+    threshold: float | None,
+    certificate: Certificate,
+    marks: Marks,
+    confidences: tuple[float, ...],
+) -> None:
+    """Write a gate, with null for a threshold that lets all pass; the file is there whole or not at all."""
+    plain = {
+        "format": FORMAT,
+        "promise": certificate.promise,
+        "threshold": threshold,
+        "certificate": dict(certificate),
+        "confidences": list(confidences),
+        "marks": str(marks),
+    }
+    with replacing(path) as file:
+        json.dump(plain, file, ensure_ascii=False, indent=1, allow_nan=False)
+        file.write("\n")
+
+
+def read(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float, ...]]:
+    """The threshold, certificate, marks and confidences that a file holds."""
+    try:
+        plain: Any = json.loads(whole(path))
+        if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+            raise DataError("this is no gate", path=path, fix="make one with demur calibrate … -o FILE")
+        found = plain["certificate"]
+        certificate = Certificate(**{each.name: found[each.name] for each in fields(Certificate)})
+        confidences = tuple(float(value) for value in plain["confidences"])
+        threshold = float("-inf") if plain["threshold"] is None else float(plain["threshold"])
+        return threshold, certificate, Marks.of_text(plain["marks"]), confidences
+    except (ValueError, TypeError, KeyError) as error:
+        if isinstance(error, DataError):
+            raise
+        what = f"the gate is broken ({type(error).__name__}: {error})"
+        raise DataError(what, path=path, fix="calibrate it again") from None

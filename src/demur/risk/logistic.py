@@ -1,0 +1,49 @@
+"""The smallest logistic regression: few features, slopes that are never negative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from demur.types import FloatArray
+
+FLATTEST, STEEPEST = 1e-6, 1e6  # slopes without an intercept, on features of size one: nothing divides by 0
+
+
+def softened(correct: FloatArray) -> FloatArray:
+    """Targets as Platt (1999) has them: as if one more right and one more wrong answer had been seen.
+
+    So all that is fitted is finite, even if every answer is right.
+    """
+    right = float(correct.sum())
+    wrong = len(correct) - right
+    return correct * (right + 1) / (right + 2) + (1 - correct) / (wrong + 2)
+
+
+def fit(features: FloatArray, targets: FloatArray, *, intercept: bool) -> tuple[FloatArray, float]:
+    """The slopes, none below 0, and the intercept (or 0) of the likeliest logistic regression."""
+    from scipy.optimize import Bounds, minimize
+
+    middle = features.mean(axis=0) if intercept else np.zeros(features.shape[1])
+    spread = np.sqrt(((features - middle) ** 2).mean(axis=0))
+    spread[spread <= 1e-12 * np.abs(features).max(axis=0)] = 1.0  # as good as constant
+    table = (features - middle) / spread
+    slopes = table.shape[1]
+
+    def loss(weights: Any) -> tuple[float, FloatArray]:
+        logit = table @ weights[:slopes] + (weights[slopes] if intercept else 0.0)
+        off = expit(logit) - targets
+        gradient = table.T @ off / len(off)
+        total = float((np.logaddexp(0, logit) - targets * logit).mean())
+        return total, np.append(gradient, off.mean()) if intercept else gradient
+
+    rate = float(targets.mean())
+    start = np.append(np.zeros(slopes), np.log(rate / (1 - rate))) if intercept else np.ones(slopes)
+    low = np.append(np.zeros(slopes), -np.inf) if intercept else np.full(slopes, FLATTEST)
+    high = np.full(len(low), np.inf if intercept else STEEPEST)
+    options: Any = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 1000}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=Bounds(low, high), options=options).x
+    steep = found[:slopes] / spread
+    return steep, float(found[slopes] - steep @ middle) if intercept else 0.0

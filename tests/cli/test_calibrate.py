@@ -1,0 +1,93 @@
+"""`demur calibrate` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from demur.data import formats
+from demur.risk import Gate
+from demur.types import Pool
+
+
+def pools(number: int, seed: int = 0, name: str = "q", good: bool = True) -> list[Pool]:
+    """Questions whose first answer shares 1 to 3 words: 3 are right, 1 is wrong half of the time."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for place, words in enumerate(rng.integers(1, 4, number).tolist()):
+        texts = [" ".join(["which", "ship", "sailed"][:words]), "nothing at all"]
+        right = good and rng.random() > 0.03 + 0.25 * (3 - words)
+        made.append(Pool.of("which ship sailed", texts, [1, 0] if right else [0, 1], id=f"{name}{place}"))
+    return made
+
+
+def demur(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "demur", "calibrate", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    formats.write(folder / "old.jsonl", pools(400))
+    formats.write(folder / "new.jsonl", pools(200, seed=1, name="new"))
+    formats.write(folder / "bad.jsonl", pools(200, seed=1, name="new", good=False))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def gate(data: Path) -> Path:
+    done = demur("overlap", data / "old.jsonl", "--confidence", 0.9, "-o", data)
+    assert done.returncode == 0 and done.stderr == f"gate written to {data / 'gate.json'}\n"
+    assert done.stdout.startswith("Answers at this threshold were wrong at most 10 % of the time")
+    return data / "gate.json"
+
+
+def test_gate_is_written_and_told_as_json(data: Path, gate: Path, tmp_path: Path) -> None:
+    done = demur("overlap", data / "old.jsonl", "--confidence", 0.9, "-o", tmp_path / "g.json", "--json")
+    told = json.loads(done.stdout)
+    made = Gate.load(gate)
+    assert (told["threshold"], told["promise"]) == (made.threshold, made.promise)
+    assert told["certificate"] == dict(made.certificate)
+    assert Gate.load(tmp_path / "g.json") == made
+
+
+def test_no_threshold_is_a_failure_not_a_misuse(data: Path, tmp_path: Path) -> None:
+    done = demur("overlap", data / "old.jsonl", "--risk", 0.02, "-o", tmp_path / "g.json", "--json")
+    assert done.returncode == 1 and "; for 2 % " in done.stderr
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "g.json").exists()
+    told = json.loads(done.stdout)
+    assert told["threshold"] is None and told["lowest_risk"] > 0.02 and told["reason"] in done.stderr
+
+
+def test_plan(data: Path) -> None:
+    done = demur("overlap", data / "old.jsonl", "--plan", "--confidence", 0.9)
+    assert done.returncode == 0 and "10 %" in done.stdout and "enough" in done.stdout
+    told = json.loads(demur("overlap", data / "old.jsonl", "--plan", "--json").stdout)
+    assert [level["risk"] for level in told["levels"]] == [0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
+
+
+def test_check_has_exit_codes(data: Path, gate: Path) -> None:
+    good = demur("overlap", data / "new.jsonl", "--check", gate)
+    assert good.returncode == 0 and "does not contradict" in good.stdout and "look like" in good.stdout
+    bad = demur("overlap", data / "bad.jsonl", "--check", gate, "--json")
+    assert bad.returncode == 1 and json.loads(bad.stdout)["contradicted"]
+    for words in (("overlap", data / "old.jsonl"), ("bm25", data / "new.jsonl")):
+        refused = demur(*words, "--check", gate)
+        assert refused.returncode == 2 and refused.stderr.count("\n") == 1
+
+
+def test_misuse_is_one_line(data: Path, gate: Path) -> None:
+    for words in (
+        ("overlap", data / "old.jsonl", "--risk", 10),
+        ("overlap", data / "old.jsonl", "--plan", "--check", gate),
+        ("overlap", data / "old.jsonl", "--method", "lttt"),
+        ("overlap", data / "new.jsonl", "--check", data / "new.jsonl"),
+    ):
+        done = demur(*words)
+        assert done.returncode == 2 and done.stderr.startswith("demur: ") and done.stderr.count("\n") == 1
