@@ -26,6 +26,7 @@ VERBS = [
     "evaluate",
     "compare",
     "calibrate",
+    "plot",
     "reproduce",
     "data",
     "data list",

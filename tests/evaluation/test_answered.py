@@ -43,6 +43,10 @@ class Spread:
 
     seen: tuple[str, ...] = ("right", "wrong", "none", "tied", "empty")
     spec = "spread"
+    needs_fitting = False
+
+    def out_of_fold(self, pools: Sequence[Pool], scores: Sequence[FloatArray], folds: int = 5) -> FloatArray:
+        raise AssertionError("it has nothing to learn")
 
     def confidence(self, pools: Sequence[Pool], scores: Sequence[FloatArray]) -> FloatArray:
         assert tuple(pool.id for pool in pools) == self.seen

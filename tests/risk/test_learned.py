@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+import demur
 from demur.errors import MissingExtra, UsageError
 from demur.risk import Predictions, qualifier
 from demur.risk.learned import Learned
@@ -121,3 +122,23 @@ def test_out_of_fold_is_not_in_sample(kind: str) -> None:
 def test_the_order_of_pools_teaches_nothing() -> None:
     pools, scores = questions(80)
     assert qualifier(FEW).fit(pools, scores) == qualifier(FEW).fit(pools[::-1], scores[::-1])
+
+
+def test_what_must_learn_learns_out_of_fold_in_evaluate_and_from_a_third_in_calibrate() -> None:
+    rng = np.random.default_rng(0)
+    words = [f"w{n}" for n in range(50)]
+    pools = []
+    for n in range(600):
+        asked = rng.choice(words, 4, replace=False)
+        texts = [" ".join(rng.choice(words, 6)) for _ in range(4)]
+        easy = bool(n % 2)
+        if easy:
+            texts[1] = " ".join(asked)
+        pools.append(Pool.of(" ".join(asked), texts, [0, int(easy), 0, 0], id=str(n)))
+    report = demur.evaluate("bm25", pools, ["AUROC"], qualifier="learned")
+    assert report.measures["AUROC"].mean > 0.8
+    gate = demur.calibrate("bm25", pools, risk=0.2, qualifier="learned")
+    assert gate.certificate.questions <= 400, "a third of the pools has taught the qualifier"
+    assert gate.qualifier.startswith("learned(") and "weights=" in gate.qualifier
+    with pytest.raises(demur.DemurError):
+        gate.check_pools(pools)

@@ -37,6 +37,15 @@ class Qualifier(Protocol):
         """One number per pool, higher where the ranker is surer of its top candidate."""
         ...
 
+    @property
+    def needs_fitting(self) -> bool:
+        """Whether it has yet to learn from labelled pools."""
+        ...
+
+    def out_of_fold(self, pools: Sequence[Pool], scores: Sequence[FloatArray], folds: int = 5) -> FloatArray:
+        """Confidences for labelled pools, each from a fit that has not seen this pool's labels."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Answered:

@@ -133,7 +133,10 @@ def _confidence(
         qualifier = importlib.import_module("demur.risk.confidence").qualifier(qualifier or QUALIFIER)
     found: Qualifier = qualifier  # type: ignore[assignment]  # the module was found by name
     scores = np.split(judged.scores, judged.bounds[1:-1])
-    return found.confidence([pool for pool in pools if pool.id in kept], scores), found.spec
+    judged_pools = [pool for pool in pools if pool.id in kept]
+    if found.needs_fitting:  # from the labels at hand, each pool by a fit that has not seen it
+        return found.out_of_fold(judged_pools, scores), f"{found.spec} out of fold"
+    return found.confidence(judged_pools, scores), found.spec
 
 
 def _report(

@@ -13,10 +13,11 @@ from demur.rankers import Ranker
 from demur.risk.certificate import Certificate
 from demur.risk.confidence import Qualifier
 from demur.risk.control import Choice, Evidence
-from demur.risk.judging import check_labels, check_seen, finite, judged, settled
+from demur.risk.judging import check_labels, check_seen, finite, judged, scored, settled
 from demur.risk.marks import Marks, ids_sha256, mark
 from demur.types import FloatArray, Pool
 
+LEARNT_FROM = 1 / 3  # of the labelled pools, if the qualifier has to learn first
 KEPT = 1_000  # confidences kept with a gate, to compare later ones with
 
 
@@ -49,6 +50,8 @@ class Calibration:
         check_labels(known)
         ordered = sorted(known, key=mark)  # what chance does must not depend on the order of a file
         ready, marks = settled(ranker, ordered), Marks.of(ordered)
+        if how.needs_fitting:
+            how, ordered = _taught(how, ready, ordered, seed)
         answers, seen = judged(ready, ordered, how, on_batch)
         check_seen(ordered, seen)
         fixed = grid if isinstance(grid, np.ndarray) else None
@@ -100,6 +103,14 @@ class Calibration:
         m = len(self.confidences)
         places = np.arange(m) if m <= KEPT else ((np.arange(KEPT) + 0.5) * m / KEPT).astype(np.int64)
         return tuple(finite(self.confidences[places]).tolist())
+
+
+def _taught(how: Qualifier, ranker: Ranker, pools: Sequence[Pool], seed: int) -> tuple[Qualifier, list[Pool]]:
+    """A qualifier that has learnt from some of the pools, and the others, which it has not seen."""
+    learns = np.random.default_rng(seed).permutation(len(pools)) < len(pools) * LEARNT_FROM
+    lesson = [pool for pool, learnt in zip(pools, learns, strict=True) if learnt]
+    taught = how.fit(lesson, scored(ranker, lesson, lambda pairs: None))
+    return taught, [pool for pool, learnt in zip(pools, learns, strict=True) if not learnt]
 
 
 def _others(ranker: Ranker, pools: Iterable[Pool], how: Qualifier, marks: Marks) -> FloatArray:

@@ -157,8 +157,9 @@ def calibrate(
 ) -> Gate:
     """A gate that keeps wrong answers to the risk, with the confidence given; or `NoThreshold`.
 
-    A tenth of the labelled pools only makes thresholds to test; pools without labels as `grid` save it. The
-    grid may also be the thresholds themselves, if they were fixed without a look at these pools.
+    A qualifier that has yet to learn, such as ``learned``, learns from a third of the pools, which then say
+    nothing more. A tenth of the labelled pools only makes thresholds to test; pools without labels as `grid`
+    save it. The grid may also be the thresholds themselves, if they were fixed without a look at these pools.
     """
     ready = Calibration.of(
         *(ranker, pools),
