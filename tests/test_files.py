@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from demur.errors import DataError, DemurError, MissingExtra, UnknownName, require
-from demur.files import lines, replacing, whole
+from demur.files import is_pipe, lines, replacing, sha256, whole
 
 
 def test_lines_are_numbered_without_their_ends(tmp_path: Path) -> None:
@@ -48,6 +51,19 @@ def test_absent_files_and_folders_are_one_line(tmp_path: Path) -> None:
         replacing(tmp_path / "no" / "x"),
     ):
         pass
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(DataError, match="lies in a file, not in a folder"),
+        replacing(tmp_path / "file" / "x"),
+    ):
+        pass
+    for read in (sha256, whole):
+        with pytest.raises(DataError, match="no such file"):
+            read(tmp_path / "none")
+        with pytest.raises(DataError, match="no such file"):
+            read(tmp_path / "file" / "x")
+        with pytest.raises(DataError, match="is a folder"):
+            read(tmp_path)
 
 
 def test_a_folder_cannot_be_written_over(tmp_path: Path) -> None:
@@ -73,6 +89,40 @@ def test_the_same_text_packs_to_the_same_bytes(tmp_path: Path) -> None:
         with replacing(tmp_path / name) as out:
             out.write("same\n")
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+@pytest.mark.parametrize("content", ["héllo\n".encode(), gzip.compress("héllo\n".encode()), b""])
+def test_stdin_may_be_packed(content: bytes) -> None:
+    program = "from demur.files import lines; print(ascii(list(lines('-'))))"
+    done = subprocess.run([sys.executable, "-c", program], input=content, capture_output=True, check=True)
+    assert done.stdout.decode().strip() == (ascii([(1, "héllo")]) if content else "[]")
+
+
+def test_a_pipe_is_read_once_and_never_replaced(tmp_path: Path) -> None:
+    for content in (b"one\ntwo\n", gzip.compress(b"one\ntwo\n")):
+        out, into = os.pipe()
+        os.write(into, content)
+        os.close(into)
+        assert is_pipe(f"/dev/fd/{out}")
+        assert [text for _, text in lines(f"/dev/fd/{out}")] == ["one", "two"]
+        os.close(out)
+    out, into = os.pipe()
+    with replacing(f"/dev/fd/{into}") as file:
+        file.write("three\n")
+    os.close(into)
+    assert os.read(out, 100) == b"three\n"
+    os.close(out)
+    with replacing(os.devnull) as file:
+        file.write("gone")
+    assert is_pipe(os.devnull) and not is_pipe(tmp_path) and not is_pipe(tmp_path / "none")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk to try")
+@pytest.mark.parametrize("size", [1, 1_000_000])
+def test_a_full_disk_is_one_line(size: int) -> None:
+    message = r"/dev/full: cannot be written \(No space left on device\)"
+    with pytest.raises(DataError, match=message), replacing("/dev/full") as file:
+        file.write("x" * size)
 
 
 def test_errors_say_what_to_do() -> None:

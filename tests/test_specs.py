@@ -40,7 +40,20 @@ def test_one_spelling_goes_out_and_in(name: str, settings: dict[str, bool], at: 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1abc", "bm25(", "bm25(k1)", "bm25(k1=1 k2=2)", "a@b", "a(b=c", "a(k=1, k=2)"]
+    "text",
+    [
+        "",
+        "1abc",
+        "bm25(",
+        "bm25(k1)",
+        "bm25(k1=1 k2=2)",
+        "a@b",
+        "a(b=c",
+        "a(k=1, k=2)",
+        "P@1..2",
+        "P@.",
+        "P@" + "9" * 400,
+    ],
 )
 def test_what_cannot_be_read_is_one_line(text: str) -> None:
     with pytest.raises(UsageError) as caught:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import demur
 from demur import registry
+from demur.data import sources
 from tools import guarantee
 from tools.size import core_megabytes
 
@@ -82,6 +83,7 @@ def api() -> str:
         signature = (
             "" if inspect.isclass(thing) and issubclass(thing, Exception) else str(inspect.signature(thing))
         )
+        signature = re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"\1", signature)
         parts.append(f"## `demur.{name}`\n\n```python\n{name}{signature}\n```\n\n{inspect.getdoc(thing)}\n")
     return "\n".join(parts)
 
@@ -90,18 +92,22 @@ def names() -> str:
     """`docs/names.md`: everything registered by name."""
     parts = [f"{NOTICE}# Everything by name\n"]
     for kind in registry.OURS:
-        rows = [
-            f"| `{name}` | {_first_line(registry.find(kind, name))} |" for name in sorted(registry.OURS[kind])
-        ]
+        rows = [f"| `{name}` | {_described(kind, name)} |" for name in sorted(registry.OURS[kind])]
         parts.append(
             "\n".join([f"## {kind.capitalize()}s\n", "| name | what it is |", "|---|---|", *rows, ""])
         )
     return "\n".join(parts)
 
 
-def _first_line(thing: object) -> str:
+def _described(kind: str, name: str) -> str:
+    """What stands under a name: a dataset's description, or else the first line of a docstring."""
+    if kind == "dataset":
+        return f"{sources.facts(name).description}."
+    thing = registry.find(kind, name)
+    if kind == "measure" and thing.name != name:
+        return f"`{thing.name}` by another name."
     text = inspect.getdoc(getattr(thing, "compute", thing)) or ""  # a measure is what it computes
-    return text.splitlines()[0] if text else ""
+    return text.partition("\n")[0].replace("``", "`")
 
 
 def formats() -> str:
@@ -138,7 +144,7 @@ def picture() -> str:
     with Path(os.devnull).open("w") as nowhere:
         console = Console(record=True, width=92, file=nowhere, force_terminal=True, color_system="truecolor")
         for question in QUESTIONS:
-            console.print(f'$ demur ask "{question}" --example', style="dim", highlight=False)
+            console.print(f'$ demur ask "{question}" --example --top 3', style="dim", highlight=False)
             show(library.ask(question, top=3), console)
     return console.export_svg(title="demur ask", code_format=PICTURE, unique_id="demur") + "\n"
 

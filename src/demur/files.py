@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
@@ -9,7 +10,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TextIO
 
@@ -18,23 +19,51 @@ from demur.errors import DataError
 GZIP = b"\x1f\x8b"
 
 
-def is_gzip(path: Path) -> bool:
-    """Whether the file starts like gzip, whatever it is called."""
-    with path.open("rb") as file:
-        return file.read(2) == GZIP
+def is_pipe(path: str | Path) -> bool:
+    """Whether a path is ``-``, a pipe or a device: to be read or written once, and never replaced."""
+    path = Path(path)
+    return str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir())
 
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file (``-`` is stdin), unpacked if gzipped; what cannot be opened is one clear line."""
+    """The bytes of a file (``-`` is stdin), unpacked if they start like gzip, whatever the file is called.
+
+    What cannot be opened or read is one clear line.
+    """
+    with _read(path), _raw(path) as raw, _unpacked(raw) as file:
+        yield file
+
+
+@contextmanager
+def _raw(path: str | Path) -> Iterator[io.BufferedReader]:
     if str(path) == "-":
-        yield sys.stdin.buffer
+        stdin = sys.stdin.buffer
+        if isinstance(stdin, io.BufferedReader):
+            yield stdin
+        else:  # another program's stand-in for it, which cannot look ahead
+            yield io.BufferedReader(io.BytesIO(stdin.read()))
         return
-    path = Path(path)
+    with Path(path).open("rb") as file:
+        yield file
+
+
+@contextmanager
+def _unpacked(raw: io.BufferedReader) -> Iterator[IO[bytes]]:
+    if not raw.peek(2).startswith(GZIP):  # a look ahead, as a pipe cannot be read again
+        yield raw
+        return
+    with gzip.GzipFile(fileobj=raw) as file:
+        file.seekable = raw.seekable  # type: ignore[method-assign]  # it would say that it can even in a pipe
+        yield file  # type: ignore[misc]  # GzipFile reads like any binary file
+
+
+@contextmanager
+def _read(path: str | Path) -> Iterator[None]:
+    """Errors of reading as one clear line."""
     try:
-        with gzip.open(path) if is_gzip(path) else path.open("rb") as file:
-            yield file  # type: ignore[misc]  # GzipFile reads like any binary file
-    except FileNotFoundError:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
         raise DataError("no such file", path=path, fix="check the spelling of the path") from None
     except IsADirectoryError:
         raise DataError("is a folder, not a file", path=path, fix="name a file in it") from None
@@ -42,6 +71,10 @@ def opened(path: str | Path) -> Iterator[IO[bytes]]:
         raise DataError("may not be read", path=path, fix="change its permissions") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"broken gzip file ({error})", path=path, fix="copy or download it again") from None
+    except OSError as error:
+        if error.errno is None:  # not of the system
+            raise
+        raise DataError(f"cannot be read ({error.strerror})", path=path, fix="try another copy") from None
 
 
 def lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -69,28 +102,50 @@ def whole(path: str | Path) -> str:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[TextIO]:
-    """A text file written beside `path` (gzipped if named .gz) and renamed into place when all went well."""
+    """A text file written beside `path` (gzipped if named .gz) and renamed into place when all went well.
+
+    ``-`` is stdout. Pipes and devices, such as /dev/null, are written as they are.
+    """
     if str(path) == "-":
         yield sys.stdout
         sys.stdout.flush()
         return
     path = Path(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    beside = path if is_pipe(path) else path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("wb") as raw, _packed(raw, path) as file:
-            text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-            yield text
-            text.flush()
-            text.detach()
-        beside.replace(path)
+        with written(path):
+            with beside.open("wb") as raw, _packed(raw, path) as file:
+                text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+                yield text
+                text.flush()
+                text.detach()
+            if beside != path:
+                beside.replace(path)
+    finally:
+        if beside != path:
+            with suppress(OSError):
+                beside.unlink()
+
+
+@contextmanager
+def written(path: str | Path) -> Iterator[None]:
+    """Errors of writing there as one clear line."""
+    try:
+        yield
     except FileNotFoundError:
         raise DataError("the folder to write into is not there", path=path, fix="make it first") from None
+    except NotADirectoryError:
+        fix = "name a file in a folder"
+        raise DataError("lies in a file, not in a folder", path=path, fix=fix) from None
     except IsADirectoryError:
         raise DataError("is a folder, not a file", path=path, fix="name a file in it") from None
     except PermissionError:
         raise DataError("may not be written", path=path, fix="change its folder's permissions") from None
-    finally:
-        beside.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno in (None, errno.EPIPE):  # not of the system, or a reader that has had enough
+            raise
+        fix = "free space, or write elsewhere"
+        raise DataError(f"cannot be written ({error.strerror})", path=path, fix=fix) from None
 
 
 @contextmanager
@@ -104,5 +159,5 @@ def _packed(raw: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
 
 def sha256(path: str | Path) -> str:
     """The sha256 of a file's bytes as they lie on the disk."""
-    with Path(path).open("rb") as file:
+    with _read(path), Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

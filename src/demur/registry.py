@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UnknownName, UsageError
-from demur.specs import Setting, parse
+from demur.specs import Setting, parse, spell, wrong
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -93,10 +93,14 @@ def build(kind: str, spec: str, more: Mapping[str, Setting] | None = None) -> An
     found = find(kind, wanted.name)
     settings = {**wanted.settings, **(more or {})}
     allowed = inspect.signature(found).parameters
-    for key in settings:
+    for key, value in settings.items():
         if key not in allowed:
             known = f"it takes {', '.join(allowed)}" if allowed else "it takes none"
             raise UsageError(f"{kind} {wanted.name!r} has no setting {key!r}; {known}")
+        default, hint = allowed[key].default, allowed[key].annotation
+        if must := wrong(value, hint if isinstance(hint, str) else inspect.formatannotation(hint)):
+            fix = f'write {key}="{value}"' if must == "a text" else f"write it as in {key}={spell(default)}"
+            raise UsageError(f"{key}={value} of {kind} {wanted.name!r} must be {must}; {fix}")
     return found(**settings)
 
 

@@ -9,20 +9,32 @@ needs only `shards` and `score_batch`.
 from __future__ import annotations
 
 import dataclasses
-import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from demur.data import formats
-from demur.data.formats.known import by_name
-from demur.errors import UsageError
-from demur.files import replacing, sha256
+from demur import data
+from demur.data import formats, sources
+from demur.data.datasets import Pools
+from demur.data.formats.beir import is_split
+from demur.data.formats.known import by_name, named
+from demur.errors import DataError, UsageError
+from demur.files import is_pipe, replacing, sha256, written
+from demur.parts import Parts
 from demur.rankers import Ranker
 from demur.types import Pool
 
 SHARD = 16_384  # pairs
+
+Advance = Callable[[int], None]
+Meter = Callable[[str, str, int | None], AbstractContextManager[Advance]]
+
+
+def no_meter(label: str, unit: str, total: int | None) -> AbstractContextManager[Advance]:
+    """A meter that shows nothing."""
+    return nullcontext(lambda advance: None)
 
 
 @dataclass(frozen=True)
@@ -77,57 +89,146 @@ def score_file(
     write_as: str | None = None,
     restart: bool = False,
     pairs: int = SHARD,
-    on_shard: Callable[[int], None] = lambda pairs: None,
+    meter: Meter = no_meter,
 ) -> Scored:
-    """Score a file into another, going on where an earlier run of the same job was stopped."""
-    write_as = write_as or by_name(target)  # a name that says nothing is found out before the work
-    parts = Path(f"{target}.parts")
-    if restart:
-        shutil.rmtree(parts, ignore_errors=True)
-    _claim(parts, {"source": sha256(source), "ranker": ranker.fingerprint, "shard": pairs})
-    ranker = ranker.prepare(formats.read(source, read_as)) if ranker.needs_preparing else ranker
-    pools = scored = resumed = 0
-    files: list[Path] = []
-    for number, shard in enumerate(shards(formats.read(source, read_as), pairs)):
-        files.append(part := parts / f"{number:06d}.jsonl")
-        if part.exists():
-            resumed += len(shard)
-        else:
-            formats.write(part, score_batch(ranker, shard), "jsonl")
-        pools += len(shard)
-        scored += sum(len(pool) for pool in shard)
-        on_shard(sum(len(pool) for pool in shard))
-    write(target, (pool for part in files for pool in formats.read(part, "jsonl")), write_as)
-    shutil.rmtree(parts)
-    return Scored(pools, scored, resumed)
+    """Score a dataset or file into a file, going on where an earlier run of the same job was stopped."""
+    write_as = writable(target, write_as)  # what cannot be written is found out before the work
+    if is_pipe(source) or is_pipe(target):
+        raise UsageError("a pipe cannot be gone on with after a stop; name files, or use score_stream")
+    found = pools_of(source, read_as)
+    parts = Parts(target)
+    with parts.held():
+        if restart:
+            parts.sweep()
+        job = {"source": _named(found), "read_as": read_as, "files": _hashes(found), "shard": pairs}
+        ranker = prepared(ranker, found.stream(), meter)
+        parts.claim(job | {"ranker": ranker.fingerprint})
+        done = _score(found.stream(), parts, ranker, pairs, meter, once=target if write_as == "run" else None)
+        _join(parts, done, target, write_as, meter)
+        parts.sweep()
+    return done
 
 
-def write(target: str, pools: Iterable[Pool], write_as: str | None = None) -> None:
+def pools_of(source: str, read_as: str | None = None) -> Pools:
+    """The pools of a dataset's id or of a file or folder, which is read as the format says."""
+    if read_as is None:
+        return data.pools(source)
+    named(read_as)
+    return Pools(source, (source,), partial(formats.read, source, read_as))
+
+
+def prepared(ranker: Ranker, pools: Iterable[Pool], meter: Meter = no_meter) -> Ranker:
+    """The ranker as it will score these pools, which it reads if it needs their statistics."""
+    if not ranker.needs_preparing:
+        return ranker
+    with meter("counting words", "pairs", None) as advance:
+        return ranker.prepare(_metered(pools, advance))
+
+
+def writable(target: str, write_as: str | None = None) -> str:
+    """The name of the format to write, or one line on why scored pools cannot be written there so."""
+    name = write_as or by_name(target)
+    if name != "run" and (named(name).write is None or name in _WITHOUT_SCORES):
+        known = (one for one, each in formats.FORMATS.items() if each.write or one == "run")
+        able = ", ".join(one for one in known if one not in _WITHOUT_SCORES)
+        raise UsageError(f"{target}: scores cannot be written as {name!r}; these can hold them: {able}")
+    path = Path(target)
+    if name == "beir" and path.exists() and (path.is_file() or any(path.iterdir())):
+        raise DataError("is there already", path=target, fix="remove it, or name another folder")
+    if name != "beir" and path.is_dir():
+        raise DataError("is a folder, not a file", path=target, fix="name a file in it")
+    return name
+
+
+def write(target: str | Path, pools: Iterable[Pool], write_as: str | None = None) -> None:
     """Write scored pools in a format of pools, or as a TREC run."""
     if (write_as or by_name(target)) != "run":
         formats.write(target, pools, write_as)
         return
     with replacing(target) as file:
-        for pool in pools:
+        for pool in _once(pools, target):
             scores = {candidate.id: candidate.extra["score"] for candidate in pool.candidates}
             file.writelines(formats.run_lines(pool.id, scores, path=target))
 
 
-def _claim(parts: Path, job: dict[str, str | int]) -> None:
-    """Make the folder of shards, or make sure that the one there is of the same job."""
-    ticket = parts / "job.json"
-    if ticket.exists():
-        found = json.loads(ticket.read_text("utf-8"))
-        if found != job:
-            changed = ", ".join(key for key in job if found.get(key) != job[key])
-            raise UsageError(
-                f"{parts} holds the unfinished work of another job ({changed} differs); "
-                "finish that one, or start afresh with --restart"
-            )
-        return
-    try:
-        parts.mkdir(exist_ok=True)
-    except FileNotFoundError:
-        raise UsageError(f"{parts.parent} is not there; make the folder to write into first") from None
-    with replacing(ticket) as file:
-        json.dump(job, file)
+_WITHOUT_SCORES = {"squad"}  # formats that can be written, but have no place for a candidate's score
+
+
+def _score(
+    pools: Iterator[Pool], parts: Parts, ranker: Ranker, pairs: int, meter: Meter, once: str | None
+) -> Scored:
+    """Score the shards that are missing."""
+    done = scored = resumed = 0
+    with meter("scoring", "pairs", None) as advance:
+        for number, shard in enumerate(shards(_once(pools, once) if once else pools, pairs)):
+            part = parts.shard(number)
+            if part.exists():
+                resumed += len(shard)
+            else:
+                formats.write(part, score_batch(ranker, shard), "jsonl")
+            done += len(shard)
+            size = sum(len(pool) for pool in shard)
+            scored += size
+            advance(size)
+    return Scored(done, scored, resumed)
+
+
+def _join(parts: Parts, done: Scored, target: str, write_as: str, meter: Meter) -> None:
+    """Write the shards as one file within their folder, which collects what a kill leaves; then move it."""
+    found = 0
+
+    def pools() -> Iterator[Pool]:
+        nonlocal found
+        for part in parts.shards():
+            for pool in formats.read(part, "jsonl"):
+                found += 1
+                yield pool
+
+    parts.drop_joined()
+    with meter("joining", "pairs", done.pairs) as advance:
+        write(parts.joined, _metered(pools(), advance), write_as)
+    if found != done.pools:  # as when a machine lost its power, and with it what was not yet on the disk
+        what = f"holds {found:,} pools of {done.pools:,}"
+        raise DataError(what, path=parts.folder, fix="start afresh with --restart")
+    with written(target):
+        parts.joined.replace(target)
+
+
+def _once(pools: Iterable[Pool], target: str | Path) -> Iterator[Pool]:
+    """The same pools, if their ids differ: a run tells its questions apart by nothing else."""
+    seen: set[str] = set()
+    for pool in pools:
+        if pool.id in seen:
+            fix = "give each pool an id of its own, or write .jsonl"
+            raise DataError(f"two pools have the id {pool.id!r}, which a run would mix", path=target, fix=fix)
+        seen.add(pool.id)
+        yield pool
+
+
+def _metered(pools: Iterable[Pool], advance: Advance) -> Iterator[Pool]:
+    for pool in pools:
+        yield pool
+        advance(len(pool))
+
+
+def _is_own(pools: Pools) -> bool:
+    """Whether these are the user's own file or folder, not a dataset's."""
+    return pools.files == (pools.id,)
+
+
+def _named(pools: Pools) -> str:
+    return str(Path(pools.id).resolve()) if _is_own(pools) else pools.id
+
+
+def _hashes(pools: Pools) -> dict[str, str]:
+    """The sha256 of each file that the pools are read from."""
+    if not _is_own(pools):
+        name = pools.id.partition("/")[0]
+        return {file: sha256(sources.locate(name, file)) for file in pools.files}
+    own = Path(pools.id)
+    folder = own.parent.parent if is_split(own) else own
+    if not folder.is_dir():
+        return {own.name: sha256(own)}
+    names = ("corpus.jsonl", "queries.jsonl", "qrels/*.tsv")  # and not whatever else lies in a BEIR folder
+    files = sorted(file for name in names for end in ("", ".gz") for file in folder.glob(name + end))
+    return {str(file.relative_to(folder)): sha256(file) for file in files}

@@ -5,15 +5,19 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
+import sys
 from dataclasses import dataclass, field
-from typing import ClassVar
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 from demur.errors import UsageError
 
 Setting = bool | int | float | str
 
+_KINDS = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a text", "None": ""}
+
 _SHAPE = re.compile(
-    r"\s*(?P<name>[A-Za-z_][\w.-]*)\s*(?:\((?P<settings>.*)\))?\s*(?:@(?P<at>[\d.]+))?\s*", re.S
+    r"\s*(?P<name>[A-Za-z_][\w.-]*)\s*(?:\((?P<settings>.*)\))?\s*(?:@(?P<at>\d+\.?\d*|\.\d+))?\s*", re.S
 )
 _SETTING = re.compile(r"""\s*(?P<key>[A-Za-z_]\w*)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^\s,"'=()]*)\s*(?:,|$)""")
 
@@ -70,12 +74,34 @@ def read(text: str) -> Setting:
     return text
 
 
+def wrong(value: object, hint: str) -> str:
+    """What a setting must be, where it is not of the kind that a type hint says; else an empty text.
+
+    A whole number is a number too, but a truth value is none; a hint of other kinds says nothing.
+    """
+    kinds = hint.split(" | ")
+    if not set(kinds) <= _KINDS.keys() or any(_is(value, kind) for kind in kinds):
+        return ""
+    return " or ".join(_KINDS[kind] for kind in kinds if kind != "None")
+
+
+def _is(value: object, kind: str) -> bool:
+    if isinstance(value, bool) or kind in ("bool", "str"):
+        return type(value).__name__ == kind
+    if kind == "float":
+        number: Any = value  # mypy does not know that a Real can be compared
+        return isinstance(value, Real) and bool(abs(number) <= sys.float_info.max)  # so no inf, no nan
+    return kind == "int" and isinstance(value, Integral)
+
+
 def parse(text: str) -> Spec:
     """The spec a text spells, read without ``eval``."""
     shape = _SHAPE.fullmatch(text)
     if shape is None:
         raise UsageError(f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value)")
     at = None if shape["at"] is None else float(shape["at"])
+    if at is not None and at > sys.float_info.max:
+        raise UsageError(f"the number behind the @ in {text!r} is too large")
     return Spec(shape["name"], _settings(shape["settings"] or "", text), at)
 
 

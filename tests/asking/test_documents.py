@@ -118,6 +118,26 @@ def test_folders_are_read_in_order_without_hidden_and_other_files(
     assert texts(tmp_path) == [p.text for p in read_documents([str(tmp_path / "a"), tmp_path / "b.txt"])]
 
 
+def test_in_a_folder_what_cannot_be_read_is_passed_over_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write(tmp_path, "a.txt", b"fine\n\nb\xe4d")
+    write(tmp_path, "b.csv", "question,reply\na,b")
+    write(tmp_path, "c.md", "Good.")
+    write(tmp_path, "d.jsonl", "[" * 100_000)
+    assert texts(tmp_path) == ["Good."]
+    first, second, third, count = [record.getMessage() for record in caplog.records]
+    assert first.startswith(f"passed over: {tmp_path / 'a.txt'}:3: byte 0xe4 is not UTF-8")
+    assert "no text among question, reply" in second and "d.jsonl:1" in third
+    assert count == f"{tmp_path}: 3 of 4 files are passed over"
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+    with pytest.raises(DataError, match="is not UTF-8"):
+        texts(tmp_path / "a.txt")
+    (tmp_path / "c.md").unlink()
+    with pytest.raises(DataError, match=r"none of its 3 files can be read; .*d\.jsonl:1: JSON that"):
+        texts(tmp_path)
+
+
 def test_empty_files_have_no_passages(tmp_path: Path) -> None:
     for name in ("a.txt", "a.md", "a.jsonl", "a.csv"):
         assert texts(write(tmp_path, name, "")) == []

@@ -122,6 +122,16 @@ def test_the_example_answers_and_abstains() -> None:
     assert json.loads(call("What is the wifi password?", "--example", "--json").stdout)["abstained"]
 
 
+def test_unreadable_files_of_a_folder_are_noted_on_stderr(guide: Path) -> None:
+    Path("bad.txt").write_bytes(b"b\xe4d")
+    done = call("saws?", "--from", ".", "--json")
+    assert json.loads(done.stdout)["answer"]["source"] == "guide.md"
+    assert done.stderr.splitlines() == [
+        "passed over: bad.txt:1: byte 0xe4 is not UTF-8; save the file as UTF-8",
+        ".: 1 of 2 files are passed over",
+    ]
+
+
 def test_misuse_is_one_clear_line(guide: Path) -> None:
     with pytest.raises(UsageError, match="--from"):
         call("saws?")

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,23 @@ def test_explain_says_how_far_the_promise_goes(labelled: Path) -> None:
     notes = call("--set", "0.9", "--calibration", labelled, "--explain").stdout.splitlines()[-3:]
     assert all(note.startswith("– ") and note.endswith(".") for note in notes)
     assert "average" in notes[0]
+
+
+def test_texts_are_printed_on_one_line_each_and_tabs_are_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "saw\\tdrill\\r\\nlathe\\u2028end"}\n"[b]saw[/b] \\ud800"\n', "utf-8")
+    words = ["rank", "saw \udce9", "--candidates", str(path), "--ranker", "length"]
+    done = subprocess.run([sys.executable, "-m", "demur", *words], capture_output=True, check=True)
+    texts = [line.split(b"  ", 3)[-1].lstrip(b"0123456789. ") for line in done.stdout.splitlines()]
+    assert texts == [b"saw\tdrill lathe end", b"[b]saw[/b] ?"]
+    done = subprocess.run([sys.executable, "-m", "demur", *words, "--json"], capture_output=True, check=True)
+    told = json.loads(done.stdout)
+    assert told["question"] == "saw ?"
+    assert told["ranking"][0]["text"] == "saw\tdrill\r\nlathe\u2028end"
+
+
+def test_no_candidates_print_nothing() -> None:
+    assert call(input="").stdout == ""
 
 
 def test_misuse_is_one_clear_line(labelled: Path) -> None:

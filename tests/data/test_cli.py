@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
+from demur import registry
+from demur.cli import data
 from demur.cli.data import app
-from demur.errors import UnknownName
+from demur.errors import MissingData, UnknownName
 
 
 def run(*words: str, code: int = 0) -> str:
@@ -18,8 +22,9 @@ def run(*words: str, code: int = 0) -> str:
 
 def test_list(root: Path) -> None:
     text = run("list")
-    assert max(map(len, text.splitlines())) <= 80
-    assert "train dev (test)" in text
+    row = next(line for line in text.splitlines() if line.startswith("wikiqa"))
+    assert "partly" in row and "train dev (test)" in row and "Microsoft" in row, "one row, one line"
+    assert len(text.splitlines()) == 1 + len(registry.names("dataset"))
     assert "partly" in text and "missing" in text
     rows = {row["name"]: row for row in json.loads(run("list", "--json"))}
     assert rows["wikiqa"]["state"] == "partly"
@@ -61,14 +66,28 @@ def test_show_a_file_of_ones_own_as_it_is(tmp_path: Path) -> None:
     assert "1  [bold]answer0[/bold] long" in text
     assert "6 unjudged (85.7%)" in text
     assert "and 3 more" in text
-    assert all(len(line) <= 80 for line in text.splitlines() if str(tmp_path)[:20] not in line)
+    assert "pairs" in text and "7 · 1 labelled 1 (14.3%) · 6 unjudged (85.7%)" in text
 
 
 def test_check(root: Path) -> None:
     assert "changed" in run("check", "wikiqa", code=1)
     assert "known hole" in run("check", "asnq")
+    (root / "selqa").mkdir()
+    missing = run("check", "selqa", code=1)
+    assert "missing" in missing and "wrong" not in missing and "changed" not in missing
     found = json.loads(run("check", "wikiqa", "--json", code=1))
     assert {"dataset": "wikiqa", "what": "wikiqa/train", "state": "wrong"}.items() <= found[4].items()
+
+
+def test_check_without_a_data_folder_is_misuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DEMUR_DATA", raising=False)
+    assert isinstance(CliRunner().invoke(app, ["check"]).exception, MissingData)  # main says exit 2
+
+
+def test_a_terminal_wraps(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "stdout", lambda: Console(force_terminal=True, width=80, highlight=False))
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", run("list")).splitlines()
+    assert max(map(len, lines)) <= 80 and len(lines) > 3 * len(registry.names("dataset"))
 
 
 def test_errors_are_left_to_main(root: Path) -> None:

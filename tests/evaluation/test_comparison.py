@@ -80,13 +80,43 @@ def test_what_does_not_match_is_refused_with_counts_and_an_example() -> None:
     refused(r"a has 30 pools and b has 28, but only 28 are the same \('q28' is in one only\)", full, part)
     refused("a was measured under fixed, b under scan", full, system(1, convention="scan"))
     refused("do not have the same measures .only one has RR", full, system(1, measures="MAP,P@1,RR"))
-    refused("same ids but not the same labels", full, replace(system(1), labels="other"))
+    refused("the report b does not say what was judged", full, replace(system(1), labels=()))
     refused("two reports or more", full)
     refused("unknown measure or system 'RR'", full, system(1), measures="RR")
     refused("unknown measure or system 'd'", full, system(1), baseline="d")
     refused("baseline 2 is not among the 2 reports", full, system(1), baseline=2)
     refused("unknown test", full, system(1), tests="t")
+    refused("no test is named", full, system(1), tests=[])
+    refused("the seed is -1", full, system(1), seed=-1)
     refused("values must be 0 or 1", full, system(1), tests="mcnemar")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Pool.of("?", ["b", "d"], [1, 1], "q3"),  # without the negatives
+        Pool.of("?", ["a", "b", "c", "d"], [0, 1, 1, 0], "q3"),
+        Pool.of("?", ["a", "b", "c", "d"], [0, 1, None, 1], "q3"),
+    ],
+)
+def test_pools_with_other_judged_candidates_are_refused(other: Pool) -> None:
+    changed = [*POOLS[:3], other, *POOLS[4:]]
+    report = evaluate([np.arange(len(pool)) for pool in changed], changed, "MAP,P@1")
+    says = "a and b have 1 pools of the same ids but not the same candidates and labels, such as 'q3'"
+    refused(says, system(0), report)
+    refused(says, system(0), report, common=True)
+
+
+def test_pools_that_no_measure_counts_need_not_be_the_same() -> None:
+    full, answerable = system(0, [EMPTY, *POOLS]), system(1)
+    assert {row.pools for row in compare([full, answerable]).rows} == {30}
+
+
+def test_every_measure_of_every_system_is_told_of() -> None:
+    told: list[int] = []
+    found = compare([system(n) for n in range(3)], tests=["permutation", "wilcoxon"], on_row=told.append)
+    assert told == [1] * found.family == [1] * 4
+    assert len(found.rows) == 8
 
 
 def test_what_is_common_is_compared_only_when_asked() -> None:

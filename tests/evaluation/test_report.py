@@ -101,10 +101,25 @@ def test_labels_have_one_hash_from_pools_or_qrels() -> None:
     qrels = {p.id: {c.id: c.label for c in p.candidates if c.label is not None} for p in reversed(pools)}
     run = {p.id: {c.id: float(len(c.text)) for c in p.candidates} for p in pools}
     report, other = evaluate(Longest(), pools, "MAP"), evaluate_run(run, qrels, "MAP")
-    assert report.labels == other.labels
+    hashes, others = (dict(zip(each.ids, each.labels, strict=True)) for each in (report, other))
+    assert hashes == others
+    assert len(set(hashes.values())) == len(report.ids) == 3
     assert report.per_pool == {name: other.per_pool[name] for name in report.per_pool}
     relabelled = [*pools[:-1], Pool.of("?", ["a", "bb"], [None, 2], "half")]
-    assert evaluate(Longest(), relabelled, "MAP").labels != report.labels
+    changed = evaluate(Longest(), relabelled, "MAP").labels
+    assert [a == b for a, b in zip(changed, report.labels, strict=True)] == [True, True, False]
+    fewer = [Pool("one", "?", pools[0].candidates[1:]), *pools[1:]]
+    changed = evaluate(Longest(), fewer, "MAP").labels
+    assert [a == b for a, b in zip(changed, report.labels, strict=True)] == [False, True, True]
+
+
+def test_a_report_of_an_earlier_version_says_nothing_of_what_was_judged() -> None:
+    value = evaluate(Longest(), POOLS, "MAP").to_json()
+    assert Report.from_json({**value, "labels": "0123456789abcdef"}).labels == ()
+    del value["labels"]
+    assert Report.from_json(value).labels == ()
+    with pytest.raises(DataError, match="no 'two'"):
+        Report.from_json({**value, "labels": {"one": "aa"}})
 
 
 def refused(says: str, *arguments: object, **more: object) -> None:
@@ -120,8 +135,19 @@ def test_what_cannot_be_measured_is_one_clear_line() -> None:
     refused(r"scores of shape \(1, 3\)", [[[1.0, 2.0, 3.0]]], one)
     refused("scores of pool 'one' are not numbers", [["x", "y", "z"]], one)
     refused("no scores for pool 'two' and after", [[1.0, 2.0, 3.0]], POOLS[:2])
+    refused("scores of pool 'one' are not numbers", [[1.0, None, 0.0]], one)
+    refused("scores of pool 'one' are not numbers", [["1.5", "2", "3"]], one)
+    refused("scores of pool 'one' are not numbers", [[10**400, 2, 3]], one)
     refused("more arrays of scores than the 1 pools", [[1.0, 2.0, 3.0]] * 2, one)
-    refused("two pools have the id 'one'", [[1.0, 2.0, 3.0]] * 2, one * 2)
+    refused("toy: two pools have the id 'one'", [[1.0, 2.0, 3.0]] * 2, one * 2, data="toy")
+    refused("toy: no candidate has a label", [[1.0]], POOLS[4:], data="toy")
+    refused("toy: no pool counts for MAP", [[1.0, 2.0]], POOLS[2:3], "MAP", data="toy")
+    refused("toy: the score of candidate '1'", [[1.0, math.nan, 0.0]], one, data="toy")
+    for extreme in (2**40, -(2**80)):
+        pool = [Pool.of("?", ["a", "b"], [1, extreme])]
+        refused(f"toy: a label is {extreme}, beyond", [[1.0, 2.0]], pool, data="toy")
+    refused("the seed is -1; it must be a whole number from 0", [[1.0, 2.0, 3.0]], one, seed=-1)
+    refused("must be a whole number above 0 and at most", Longest(), POOLS, f"P@{10**20}")
     refused("no candidate has a label", [[1.0]], POOLS[4:])
     refused("the data have no pools", [], [])
     refused("no pool counts for MAP under fixed: none has a positive", [[1.0, 2.0]], POOLS[2:3], "MAP")

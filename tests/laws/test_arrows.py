@@ -10,7 +10,7 @@ import demur
 SOURCE = Path(demur.__file__).parent
 FLOORS = [
     {"__init__"},  # the public names are lazy: anything may stand behind them
-    {"errors", "types", "text", "tokens", "specs", "files", "sentences", "registry"},
+    {"errors", "types", "text", "tokens", "specs", "files", "parts", "sentences", "registry"},
     {"data"},
     {"rankers"},
     {"scoring"},

@@ -90,12 +90,27 @@ def _file(path: Path) -> Iterator[Passage]:
 
 
 def _folder(folder: Path) -> Iterator[Passage]:
-    """The passages of all readable files in a folder and the folders in it; hidden ones are left out."""
+    """The passages of all readable files in a folder and the folders in it; hidden ones are left out.
+
+    What cannot be read is passed over with a warning, as nobody has named it; if that is all, it is an error.
+    """
     paths = sorted(_paths_in(folder))
     if not paths:
         raise DataError("no file that demur reads", path=folder, fix=f"put files in it that end in {_KINDS}")
+    passed_over = 0
     for path in paths:
-        yield from _file(path)
+        try:
+            passages = list(_file(path))  # of a file that breaks in the middle nothing is taken
+        except DataError as error:
+            _log.warning("passed over: %s", error)
+            passed_over += 1
+            last = error
+        else:
+            yield from passages
+    if passed_over == len(paths):
+        raise DataError(f"none of its {passed_over} files can be read; {last}", path=folder)
+    if passed_over:
+        _log.warning("%s: %d of %d files are passed over", folder, passed_over, len(paths))
 
 
 def _paths_in(folder: Path) -> Iterator[Path]:

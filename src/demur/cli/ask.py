@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, stdout
+from demur.cli.console import JsonFlag, emit, stdout, warnings_noted
 from demur.cli.libraries import ExampleFlag, FromOption, StemOption, library
 from demur.cli.promises import ExplainFlag, GateOption
 
@@ -30,7 +30,8 @@ def ask(
     from demur.cli.answers import show
     from demur.cli.promises import gate_at, second_ranker_of
 
-    found = library(sources, example, stem)
+    with warnings_noted():
+        found = library(sources, example, stem)
     opened = None if gate is None else gate_at(gate)
     if opened is not None and ranker is None:
         ranker = second_ranker_of(opened)
@@ -46,14 +47,12 @@ def ask(
             show(result, stdout(), stem, opened, explain)
         return
 
-    from json import dumps
-
     from demur.files import lines
 
     for _, line in lines("-"):
         result = found.ask(line, built, opened, top)
         if json:
-            sys.stdout.write(dumps(as_plain(result), ensure_ascii=False, allow_nan=False) + "\n")
+            emit(as_plain(result), indent=None)
         else:
             show(result, stdout(), stem, opened, explain)
         sys.stdout.flush()

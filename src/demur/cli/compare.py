@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, stdout
+from demur.cli.console import JsonFlag, emit, meter, stdout, tracked
 
 if TYPE_CHECKING:
     from demur.evaluation import Comparison
+
+
+LEAST = 0.0001  # what four digits of a p can show
 
 
 def compare(
@@ -30,7 +33,7 @@ def compare(
         bool, typer.Option("--common", help="Compare the pools and measures that all reports have.")
     ] = False,
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap and the permutations.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap and the permutations.")] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Compare rankers pool by pool: differences, their intervals, and p adjusted for the whole table."""
@@ -39,15 +42,15 @@ def compare(
 
     names = _names(reports)
     first = 0 if baseline is None else dict(zip(reports, names, strict=True)).get(baseline, baseline)
-    found = compare_reports(
-        {name: Report.read(path) for name, path in zip(names, reports, strict=True)},
-        first,
-        test.split(","),
-        measures,
-        common=common,
-        confidence=confidence,
-        seed=seed,
-    )
+    read = [Report.read(path) for path in tracked(reports, "reading", "reports", len(reports))]
+    with meter("comparing", "differences") as advance:
+        found = compare_reports(
+            *(dict(zip(names, read, strict=True)), first, test.split(","), measures),
+            common=common,
+            confidence=confidence,
+            seed=seed,
+            on_row=advance,
+        )
     if json:
         emit(found.to_json())
     else:
@@ -69,9 +72,13 @@ def _show(comparison: Comparison) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    tests = list(dict.fromkeys(row.test for row in comparison.rows))
+    several = len(tests) > 1
     table = Table(box=None, pad_edge=False)
     table.add_column("measure")
     table.add_column("system", overflow="fold")
+    if several:
+        table.add_column("test")
     for column in ("mean", "difference"):
         table.add_column(column, justify="right")
     table.add_column(f"{100 * comparison.confidence:g}% interval")
@@ -79,17 +86,20 @@ def _show(comparison: Comparison) -> None:
     last = ""
     for row in comparison.rows:
         if row.measure != last:
-            table.add_row(row.measure, escape(comparison.baseline), f"{row.baseline:.4f}", "", "", "")
+            blank = [""] * several
+            table.add_row(row.measure, escape(comparison.baseline), *blank, f"{row.baseline:.4f}", "", "", "")
         last = row.measure
         interval = f"{row.low:+.4f} – {row.high:+.4f}"
-        numbers = f"{row.mean:.4f}", f"{row.difference:+.4f}", interval, f"{row.adjusted:.4f}"
-        table.add_row("", escape(row.system), *numbers)
+        p = f"{row.adjusted:.4f}" if row.adjusted >= LEAST else f"< {LEAST:.4f}"
+        numbers = f"{row.mean:.4f}", f"{row.difference:+.4f}", interval, p
+        table.add_row("", escape(row.system), *[row.test] * several, *numbers)
     console = stdout()
     console.print(table)
-    tests = ", ".join(dict.fromkeys(row.test for row in comparison.rows))
+    each = ", each test by itself" if several else ""
     pools = " to ".join(f"{n:,}" for n in sorted({row.pools for row in comparison.rows}))
+    held = f"{', '.join(tests)} test{'s' * several} over {pools} pools, against {comparison.baseline}"
+    corrected = f"p adjusted by Holm for {comparison.family} comparisons{each}"
     console.print(
-        f"\n{tests} test over {pools} pools, against {comparison.baseline}; convention "
-        f"{comparison.convention}; p adjusted by Holm for {len(comparison.rows)} comparisons",
+        f"\n{held}; convention {comparison.convention}; {corrected}",
         markup=False,
     )

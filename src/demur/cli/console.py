@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import time
@@ -23,6 +24,7 @@ def stdout() -> Console:
     """A console for results; colours only where a terminal shows them."""
     from rich.console import Console
 
+    _forgive()
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
@@ -33,15 +35,43 @@ def stderr() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def emit(value: Any) -> None:
-    """Write a value as JSON, the result of a verb called with --json."""
-    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, allow_nan=False)
-    sys.stdout.write("\n")
+def emit(value: Any, indent: int | None = 2) -> None:
+    """Write a value as JSON, the result of a verb called with --json: all of it, or nothing."""
+    say(json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False))
+
+
+def say(text: str) -> None:
+    """Write a result as it is, and a line feed; tabs are left alone."""
+    _forgive()
+    sys.stdout.write(f"{text}\n")
+
+
+def _forgive() -> None:
+    """From here on a ? stands for what stdout cannot write, such as half a character."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def note(text: str) -> None:
     """Write one line for people to stderr."""
     sys.stderr.write(f"{text}\n")
+
+
+@contextmanager
+def warnings_noted() -> Iterator[None]:
+    """A block in which each warning that demur logs is one line on stderr."""
+    import logging
+
+    class Noting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            note(record.getMessage().encode("utf-8", "replace").decode())
+
+    handler, logger = Noting(logging.WARNING), logging.getLogger("demur")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 @contextmanager

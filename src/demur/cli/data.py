@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, note, stdout, tracked
+from demur.cli.console import JsonFlag, emit, note, say, stdout, tracked
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from demur.types import Pool
 
 SHOWN = 4  # candidates of a sample pool
+WIDEST = 100_000  # characters of a line that no terminal wraps
 COUNTED = ("pools", "pairs", "positives")
 RIGHT = {*COUNTED, "min", "25%", "50%", "75%", "95%", "max"}  # columns of numbers
 COLOURS = {"ok": "green", "here": "green", "changed": "red", "wrong": "red"}
@@ -38,7 +39,7 @@ def list_(json: JsonFlag = False) -> None:
     for row in rows:
         splits = " ".join(split if here else f"({split})" for split, here in row["splits"].items())
         about = (f"[dim]{_plain(row[key])}[/dim]" for key in ("description", "licence"))
-        table.add_row(row["name"], _coloured(row["state"]), "\n".join((splits, *about)))
+        table.add_row(row["name"], _coloured(row["state"]), _stacked(splits, *about))
     _print(table)
     if sources.root() is None:
         note("DEMUR_DATA is not set; set it to the folder that holds the datasets' folders")
@@ -71,7 +72,7 @@ def check(
     ] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Check files by checksum and splits by their published counts; exit 1 if something differs."""
+    """Check files by checksum and splits by their published counts; exit 1 if one is missing or differs."""
     from dataclasses import asdict
 
     from demur.data.checking import BAD, findings
@@ -132,7 +133,7 @@ def _show_pools(id: str, summary: Summary) -> None:
     table.add_row("with a positive", f"{summary.answerable:,}")
     table.add_row("with a positive and another", f"{summary.clean:,}")
     table.add_row("without candidates", f"{summary.without_candidates:,}")
-    table.add_row("pairs", "\n".join((f"{summary.pairs:,}", *shares)))
+    table.add_row("pairs", _stacked(f"{summary.pairs:,}", *shares))
     table.add_row("empty answers", f"{summary.empty_answers:,}")
     table.add_row(
         "repeated ids", f"{summary.repeated_pool_ids:,} pools, {summary.repeated_candidate_ids:,} candidates"
@@ -185,4 +186,17 @@ def _table(*columns: str) -> Table:
 
 
 def _print(thing: Table | str) -> None:
-    stdout().print(thing, soft_wrap=False)
+    """Print within the width of a terminal; elsewhere a row takes one line, however long."""
+    console = stdout()
+    if console.is_terminal:
+        console.print(thing, soft_wrap=False)
+        return
+    console.width = WIDEST
+    with console.capture() as captured:
+        console.print(thing, soft_wrap=False)
+    say("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def _stacked(*texts: str) -> str:
+    """Texts for one cell: one below the other on a terminal, beside each other elsewhere."""
+    return ("\n" if stdout().is_terminal else " · ").join(texts)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from json import dumps
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, meter, note, stdout
+from demur.cli.console import JsonFlag, emit, meter, note, stdout, tracked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from demur.evaluation import Report
-    from demur.types import Pool
+    from demur.types import Candidate, Pool
 
 
 def evaluate(
     data: Annotated[
         str | None, typer.Argument(metavar="DATA", help="A dataset such as wikiqa/test, or a file of pools.")
+    ] = None,
+    read_as: Annotated[
+        str | None, typer.Option("--format", help="The format of the file DATA, if its name does not tell.")
     ] = None,
     ranker: Annotated[
         str | None, typer.Option(help="A ranker such as bm25; without one, DATA must hold scores.")
@@ -38,7 +42,7 @@ def evaluate(
         typer.Option(help="What says how sure an answer is, for AURC and the like; margin, if not said."),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Of the bootstrap behind the intervals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap behind the intervals.")] = 0,
     output: Annotated[
         str | None, typer.Option("-o", "--output", help="Write the report as JSON too, for demur compare.")
     ] = None,
@@ -49,6 +53,8 @@ def evaluate(
     from demur.evaluation import evaluate as measure
     from demur.evaluation import evaluate_run
 
+    if data is None and read_as is not None:
+        raise UsageError("--format says how to read DATA, and there is none; leave it out")
     if run is not None:
         from demur.data.formats import read_qrels, read_run
 
@@ -56,7 +62,7 @@ def evaluate(
             raise UsageError("a run does not say how sure it is; leave --qualifier out, or name a --ranker")
         if ranker is not None or (data is None) == (qrels is None):
             raise UsageError("a run needs labels and no ranker; name either --qrels FILE or DATA")
-        judged = _labels(data) if data is not None else read_qrels(qrels or "")
+        judged = _labels(_read(data, read_as)) if data is not None else read_qrels(qrels or "")
         scores = read_run(run)
         report = evaluate_run(
             *(scores, judged, measures, convention, no_positive),
@@ -68,42 +74,66 @@ def evaluate(
     elif data is None or qrels is not None:
         raise UsageError("nothing to measure; name DATA and --ranker R, or --run FILE and --qrels FILE")
     else:
-        from demur.data import pools as load_pools
-
-        pools = load_pools(data)
+        pools = _read(data, read_as)
         with meter("scoring", "pairs") as advance:
             report = measure(
                 *(ranker or _scores(pools, data), pools, measures, convention, no_positive),
                 qualifier=qualifier,
                 confidence=confidence,
                 seed=seed,
+                data=data,
                 on_batch=advance,
             )
     if output is not None:
         report.write(output)
+    if output == "-":
+        return  # that is the same JSON
+    if output is not None:
         note(f"report written to {output}")
     if json:
         emit(report.to_json())
-    elif output != "-":
+    else:
         _show(report)
+
+
+def _read(data: str, read_as: str | None) -> list[Pool]:
+    """The pools of a dataset or file; reading a large file shows how far it is."""
+    from demur.data import formats, stream
+
+    pools = stream(data) if read_as is None else formats.read(data, read_as)
+    return list(tracked(pools, "reading", "pools"))
 
 
 def _scores(pools: Sequence[Pool], data: str) -> list[list[float]]:
     """The scores that candidates bring along, as `demur score` writes them."""
     from demur.errors import UsageError
 
-    if any("score" not in candidate.extra for pool in pools for candidate in pool.candidates):
+    if not any("score" in candidate.extra for pool in pools for candidate in pool.candidates):
         raise UsageError(f"{data} holds no scores; name a --ranker, or score it first with demur score")
-    return [[candidate.extra["score"] for candidate in pool.candidates] for pool in pools]
+    return [[_score(candidate, pool, data) for candidate in pool.candidates] for pool in pools]
 
 
-def _labels(data: str) -> dict[str, dict[str, int]]:
+def _score(candidate: Candidate, pool: Pool, data: str) -> float:
+    """The score of a candidate. A text or a truth value is none, even if it could be read as a number."""
+    from contextlib import suppress
+
+    from demur.errors import DataError
+
+    value = candidate.extra.get("score")
+    if isinstance(value, int | float) and value == value and type(value) is not bool:
+        with suppress(OverflowError):  # a whole number of 400 digits
+            return float(value)
+    where = f"candidate {candidate.id!r} in pool {pool.id!r}"
+    if "score" not in candidate.extra:
+        what = f"{where} has no score, though others have"
+    else:
+        what = f"the score of {where} is {dumps(value)[:60]}, not a number"
+    raise DataError(what, path=data, fix="write a number, or name a --ranker to score it anew")
+
+
+def _labels(pools: Sequence[Pool]) -> dict[str, dict[str, int]]:
     """The labels of pools as judgements, for a run over them."""
-    from demur.data import pools as load_pools
-
-    return {
-        pool.id: {c.id: c.label for c in pool.candidates if c.label is not None} for pool in load_pools(data)
-    }
+    return {pool.id: {c.id: c.label for c in pool.candidates if c.label is not None} for pool in pools}
 
 
 def _show(report: Report) -> None:

@@ -20,7 +20,7 @@ from demur.cli.reproduce import reproduce
 from demur.cli.score import score
 from demur.errors import DemurError
 
-MISUSED, INTERRUPTED = 2, 130
+FAILED, MISUSED = 1, 2
 
 app = typer.Typer(
     name="demur",
@@ -67,6 +67,6 @@ def main() -> None:
     except DemurError as error:
         sys.stderr.write(f"demur: {error}\n")
         sys.exit(MISUSED)
-    except KeyboardInterrupt:
-        sys.stderr.write("demur: interrupted\n")
-        sys.exit(INTERRUPTED)
+    except OSError as error:  # a full disk behind stdout, say: not our bug, and no traceback
+        sys.stderr.write(f"demur: {error.strerror or error}: {error.filename or 'the output'}\n")
+        sys.exit(FAILED)

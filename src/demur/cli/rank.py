@@ -6,14 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, stdout
+from demur.cli.console import JsonFlag, emit, say
 from demur.cli.promises import ExplainFlag, GateOption
 
 
 def rank(
     question: Annotated[str, typer.Argument(help="The question.")],
     candidates: Annotated[
-        str, typer.Option(help="A file of candidates, one to a line, or .jsonl with a text key; - is stdin.")
+        str,
+        typer.Option(help="Candidates, one to a line; or .jsonl or .csv with a text or answer; - is stdin."),
     ],
     ranker: Annotated[
         str | None, typer.Option(help="A ranker; if not said, that of the gate or the sets, or bm25.")
@@ -34,7 +35,7 @@ def rank(
     explain: ExplainFlag = False,
     json: JsonFlag = False,
 ) -> None:
-    """Rank given candidates for one question."""
+    """Rank given candidates for one question; each is shown on one line, its line breaks as spaces."""
     from demur.cli import promises
     from demur.data.candidates import read_candidates
     from demur.types import Pool
@@ -63,11 +64,11 @@ def rank(
     if opened:
         lines += promises.verdict_lines(opened, verdict)
     for number, (candidate, score) in enumerate(list(ranking)[: len(chosen)], 1):
-        lines.append(f"{number:>3}  {score:8.4f}  {candidate.text}")
+        text = " ".join(candidate.text.splitlines())
+        lines.append(f"{number:>3}  {score:8.4f}  {text}")
     if rule:
         lines += ["", f"{len(chosen)} of {len(given)} candidates. {rule.promise}"]
     if explain:
         lines += promises.notes(opened, rule)
-    console = stdout()
     for line in lines:
-        console.print(line, markup=False)
+        say(line)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur.cli.console import JsonFlag, emit, meter, note
 
+if TYPE_CHECKING:
+    from demur.rankers import Ranker
+    from demur.scoring import Scored
+    from demur.types import Pool
+
 
 def score(
     source: Annotated[
-        str, typer.Argument(metavar="IN", help="Pools: a file or folder in any format; - is stdin.")
+        str, typer.Argument(metavar="IN", help="Pools: an id, a file or a folder in any format; - is stdin.")
     ],
     output: Annotated[
         str,
@@ -34,19 +40,17 @@ def score(
     """Score all candidates of many pools. A run that was stopped goes on where it was."""
     import demur
     from demur import scoring
-    from demur.data import formats
     from demur.errors import UsageError
+    from demur.files import is_pipe
 
+    if json and output == "-":
+        raise UsageError("-o - and --json both write to stdout; name a file, or leave out --json")
     built = demur.ranker(ranker)
-    if "-" in (source, output):
-        if built.needs_preparing:
-            raise UsageError(f"{ranker} reads its data twice, which a pipe cannot do; name files")
-        pools = scoring.score_stream(built, formats.read(source, read_as))
-        scoring.write(output, pools, write_as)
-        return
-    with meter("scoring", "pairs") as advance:
+    if is_pipe(source) or is_pipe(output):
+        done = _piped(source, output, built, read_as, write_as)
+    else:
         done = scoring.score_file(
-            source, output, built, read_as=read_as, write_as=write_as, restart=restart, on_shard=advance
+            source, output, built, read_as=read_as, write_as=write_as, restart=restart, meter=meter
         )
     if json:
         emit(
@@ -58,6 +62,31 @@ def score(
                 "resumed_pools": done.resumed_pools,
             }
         )
-        return
-    resumed = f" ({done.resumed_pools:,} were done before)" if done.resumed_pools else ""
-    note(f"scored {done.pairs:,} pairs in {done.pools:,} pools{resumed} with {built.spec}: {output}")
+    elif output != "-":
+        resumed = f" ({done.resumed_pools:,} were done before)" if done.resumed_pools else ""
+        note(f"scored {done.pairs:,} pairs in {done.pools:,} pools{resumed} with {built.spec}: {output}")
+
+
+def _piped(source: str, output: str, ranker: Ranker, read_as: str | None, write_as: str | None) -> Scored:
+    """What was done where nothing can be gone on with: pools are written as they come."""
+    from demur import scoring
+    from demur.errors import UsageError
+    from demur.files import is_pipe
+
+    def read_twice(source: str) -> Pool:
+        raise UsageError(f"{ranker.spec} reads its data twice, which a pipe cannot do; name files")
+
+    done = scoring.Scored(0, 0, 0)
+
+    def counted(pools: Iterable[Pool]) -> Iterator[Pool]:
+        nonlocal done
+        for pool in pools:
+            done = scoring.Scored(done.pools + 1, done.pairs + len(pool), 0)
+            yield pool
+
+    write_as = scoring.writable(output, write_as)
+    pools = scoring.pools_of(source, read_as)
+    first = map(read_twice, [source]) if is_pipe(source) else pools.stream()
+    ready = scoring.prepared(ranker, first, meter)
+    scoring.write(output, counted(scoring.score_stream(ready, pools.stream())), write_as)
+    return done

@@ -15,7 +15,7 @@ from demur.errors import DataError, MissingData, UnknownName
 from demur.types import Pool
 
 State = Literal["ok", "known hole", "missing", "changed", "wrong"]
-BAD: frozenset[State] = frozenset({"changed", "wrong"})
+BAD: frozenset[State] = frozenset({"missing", "changed", "wrong"})
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def sample(pools: Iterable[Pool], count: int, seed: int = 0) -> Iterator[Pool]:
     """
     kept: list[tuple[int, int, Pool]] = []
     for number, pool in enumerate(pools):
-        lot = hashlib.blake2b(f"{seed} {pool.id}".encode(), digest_size=8).digest()
+        lot = hashlib.blake2b(f"{seed} {pool.id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
         item = (-int.from_bytes(lot), -number, pool)
         if len(kept) < count:
             heapq.heappush(kept, item)

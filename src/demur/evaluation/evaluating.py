@@ -55,9 +55,9 @@ def evaluate(
     pools = pools if isinstance(pools, Sequence) else list(pools)
     if isinstance(ranker, str | Ranker):
         ready = find_ranker(ranker).prepare(pools)
-        spec, judged = ready.spec, Judged.of_pools(pools, _scored(ready, pools, on_batch))
+        spec, judged = ready.spec, Judged.of_pools(pools, _scored(ready, pools, on_batch), data)
     else:
-        spec, judged = "", Judged.of_pools(pools, ranker)
+        spec, judged = "", Judged.of_pools(pools, ranker, data)
     answered = None
     if any(isinstance(measure, Selective) for measure in wanted):
         sure, source = _confidence(judged, pools, qualifier, confidences)
@@ -90,7 +90,7 @@ def evaluate_run(
             "evaluate a ranker, or pools with their scores"
         )
     rules = find_convention(convention, no_positive)
-    return _report(Judged.of_run(run, qrels), wanted, rules, confidence, seed, name, data)
+    return _report(Judged.of_run(run, qrels, data), wanted, rules, confidence, seed, name, data)
 
 
 def measured(judged: Judged, measures: Iterable[Measure], convention: Convention) -> dict[str, FloatArray]:
@@ -155,10 +155,9 @@ def _report(
     for name, column in values.items():
         counts = ~np.isnan(column)
         if not counts.any():
-            raise DataError(
-                f"no pool counts for {name} under {convention.name}: none has a positive; "
-                "check the labels, or count such pools as 0 with no_positive=zero"
-            )
+            what = f"no pool counts for {name} under {convention.name}: none has a positive"
+            fix = "check the labels, or count such pools as 0 with no_positive=zero"
+            raise DataError(what, path=data or None, fix=fix)
         kept |= counts
     found = _estimates(values, confidence, seed)
     if answered is not None:
@@ -174,7 +173,7 @@ def _report(
         ranker=ranker,
         data=data,
         answered=answered,
-        labels=judged.fingerprint,
+        labels=tuple(hash for hash, keep in zip(judged.fingerprints, kept.tolist(), strict=True) if keep),
         confidence=confidence,
         seed=seed,
     )

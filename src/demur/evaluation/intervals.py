@@ -67,12 +67,19 @@ def _resampled(columns: FloatArray, seed: int, resamples: int) -> FloatArray:
 
 def draws(pools: int, seed: int, resamples: int) -> Iterator[IntArray]:
     """Tables of how often each pool is drawn, a row to a resample; a few rows at a time."""
-    generator = np.random.default_rng(seed)
+    random = generator(seed)
     rows = max(1, _CHUNK // pools)
     for start in range(0, resamples, rows):
         count = min(rows, resamples - start)
-        drawn = generator.integers(0, pools, (count, pools)) + np.arange(count)[:, None] * pools
+        drawn = random.integers(0, pools, (count, pools)) + np.arange(count)[:, None] * pools
         yield np.bincount(drawn.ravel(), minlength=count * pools).reshape(count, pools)
+
+
+def generator(seed: int) -> np.random.Generator:
+    """The random numbers of a seed."""
+    if seed < 0:
+        raise UsageError(f"the seed is {seed}; it must be a whole number from 0")
+    return np.random.default_rng(seed)
 
 
 def _corrected(tails: FloatArray, column: FloatArray, mean: float, replicates: FloatArray) -> FloatArray:

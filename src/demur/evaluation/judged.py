@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,6 +16,8 @@ from demur.errors import DataError, UsageError
 from demur.types import FloatArray, IntArray, Pool
 
 log = logging.getLogger(__name__)
+
+HIGHEST = 2**31 - 1  # labels: pools times labels must fit into 64 bits
 
 Run = Mapping[str, Mapping[str, float]]
 Qrels = Mapping[str, Mapping[str, int]]
@@ -48,10 +50,12 @@ class Judged:
     """Pools of the qrels that the run does not know."""
     unjudged: int = 0
     """Pools left out because not one of their candidates has a label."""
+    judgements: Sequence[Mapping[str, int | None]] = ()
+    """For each pool, the label of each candidate; None where nobody has judged it."""
 
     @classmethod
-    def of_pools(cls, pools: Iterable[Pool], scores: Iterable[Any]) -> Judged:
-        """Pools with one array of scores each."""
+    def of_pools(cls, pools: Iterable[Pool], scores: Iterable[Any], source: str | None = None) -> Judged:
+        """Pools with one array of scores each; the source is where they come from, for error messages."""
         flat = _Flat()
         unjudged = 0
         seen: set[str] = set()
@@ -60,7 +64,9 @@ class Judged:
             if (got := next(remaining, None)) is None:
                 raise UsageError(f"no scores for pool {pool.id!r} and after; give one array for each pool")
             if pool.id in seen:
-                raise DataError(f"two pools have the id {pool.id!r}; give each its own")
+                raise DataError(
+                    f"two pools have the id {pool.id!r}", path=source or None, fix="give each its own"
+                )
             seen.add(pool.id)
             got = _one_array(got, pool)
             labels = [candidate.label for candidate in pool.candidates]
@@ -71,17 +77,20 @@ class Judged:
             flat.sizes.append(len(labels))
             flat.scores.append(got)
             flat.labels.extend([label or 0 for label in labels])
-            flat.documents.extend([candidate.id for candidate in pool.candidates])
+            documents = [candidate.id for candidate in pool.candidates]
+            flat.documents.extend(documents)
+            flat.judgements.append(dict(zip(documents, labels, strict=True)))
         if next(remaining, None) is not None:
             raise UsageError(f"more arrays of scores than the {len(seen)} pools; give one array for each")
         if not flat.ids:
             what = "the data have no pools" if not seen else "no candidate has a label"
-            raise DataError(f"{what}, so nothing can be measured; evaluate on labelled pools")
-        return flat.judged(unjudged)
+            fix = "evaluate on labelled pools"
+            raise DataError(f"{what}, so nothing can be measured", path=source or None, fix=fix)
+        return flat.judged(unjudged, source)
 
     @classmethod
-    def of_run(cls, run: Run, qrels: Qrels) -> Judged:
-        """What a run found for the judged queries; queries without judgements are left out."""
+    def of_run(cls, run: Run, qrels: Qrels, source: str | None = None) -> Judged:
+        """What a run found for the judged queries; those without judgements, from `source`, are left out."""
         flat = _Flat()
         for query, grades in qrels.items():
             if not grades:
@@ -90,6 +99,7 @@ class Judged:
             flat.absent.append(found is None)
             pool = len(flat.ids)
             flat.ids.append(query)
+            flat.judgements.append(grades)
             found = found or {}
             flat.sizes.append(len(found))
             flat.scores.append(np.fromiter(found.values(), np.float64, len(found)))
@@ -99,7 +109,8 @@ class Judged:
             flat.unranked_pool.extend([pool] * len(missed))
             flat.unranked_label.extend(missed)
         if not flat.ids:
-            raise DataError("no query is judged, so nothing can be measured; check the file of qrels")
+            fix = "check the file of qrels"
+            raise DataError("no query is judged, so nothing can be measured", path=source or None, fix=fix)
         if all(flat.absent):
             raise DataError(
                 f"none of the run's {len(run)} queries is among the {len(flat.ids)} judged ones; "
@@ -107,7 +118,7 @@ class Judged:
             )
         if foreign := sum(1 for query in run if not qrels.get(query)):
             log.warning("%d queries of the run have no judgements and are left out", foreign)
-        return flat.judged(sum(1 for grades in qrels.values() if not grades))
+        return flat.judged(sum(1 for grades in qrels.values() if not grades), source)
 
     @cached_property
     def pool(self) -> IntArray:
@@ -126,12 +137,15 @@ class Judged:
         return Ideal(pool, base - 1 - below, np.arange(len(pool)) - first[pool])
 
     @cached_property
-    def fingerprint(self) -> str:
-        """A hash of pool ids and positive labels: equal exactly if reports can be joined pool by pool."""
-        labels = self.ideal.label.tolist()
-        ends = np.searchsorted(self.ideal.pool, np.arange(len(self.ids) + 1)).tolist()
-        lines = sorted(f"{name}\t{labels[ends[p] : ends[p + 1]]}" for p, name in enumerate(self.ids))
-        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    def fingerprints(self) -> tuple[str, ...]:
+        """For each pool a hash of what was judged, ids and labels: reports are comparable where it is equal.
+
+        What nobody has judged is no part of it, so that pools and runs over them have the same.
+        """
+        return tuple(
+            _hash(sorted((id, int(mark)) for id, mark in pool.items() if mark is not None))
+            for pool in self.judgements
+        )
 
 
 @dataclass
@@ -146,17 +160,22 @@ class _Flat:
     unranked_pool: list[int] = field(default_factory=list)
     unranked_label: list[int] = field(default_factory=list)
     absent: list[bool] = field(default_factory=list)
+    judgements: list[Mapping[str, int | None]] = field(default_factory=list)
 
-    def judged(self, unjudged: int) -> Judged:
+    def judged(self, unjudged: int, source: str | None) -> Judged:
         bounds = np.concatenate(([0], np.cumsum(self.sizes, dtype=np.int64)))
         scores = np.concatenate(self.scores) if self.scores else np.empty(0)
         if (bad := np.isnan(scores)).any():
             place = int(np.argmax(bad))
             name = self.ids[int(np.searchsorted(bounds, place, side="right")) - 1]
-            raise UsageError(
-                f"the score of candidate {self.documents[place]!r} in pool {name!r} is not a number (NaN), "
-                "so it has no rank; mend the ranker or the file of scores"
-            )
+            what = f"the score of candidate {self.documents[place]!r} in pool {name!r} is not a number (NaN)"
+            fix = "mend the ranker or the file of scores"
+            raise DataError(f"{what}, so it has no rank", path=source or None, fix=fix)
+        for marks in (self.labels, self.unranked_label):
+            if marks and max(-min(marks), max(marks)) > HIGHEST:
+                extreme = max(marks, key=abs)
+                what = f"a label is {str(extreme)[:30]}, beyond {HIGHEST:,}"
+                raise DataError(what, path=source or None, fix="use small whole numbers, such as 0 to 4")
         return Judged(
             ids=tuple(self.ids),
             bounds=bounds,
@@ -167,13 +186,22 @@ class _Flat:
             unranked_label=np.array(self.unranked_label, np.int64),
             absent=np.array(self.absent or [False] * len(self.ids), np.bool_),
             unjudged=unjudged,
+            judgements=self.judgements,
         )
+
+
+def _hash(value: object) -> str:
+    """Short, as there is one to a pool; `ascii` writes a value alike in all versions of Python."""
+    return hashlib.blake2b(ascii(value).encode(), digest_size=4).hexdigest()
 
 
 def _one_array(scores: Any, pool: Pool) -> FloatArray:
     try:
-        array = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = np.asarray(scores)
+        if array.dtype.kind not in "fiub" and any(isinstance(one, str | None) for one in array.flat):
+            raise TypeError("a text or None, of which numpy would make numbers")
+        array = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"the scores of pool {pool.id!r} are not numbers") from None
     if array.shape != (len(pool),):
         shape = f"{len(array)} scores" if array.ndim == 1 else f"scores of shape {array.shape}"

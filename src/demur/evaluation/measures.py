@@ -21,6 +21,7 @@ from demur.evaluation.ranked import Ranked
 from demur.specs import Setting, Spec, parse
 from demur.types import FloatArray, IntArray
 
+LAST = 10**9  # no pool is longer
 MOST_EXPONENT = 40  # 2**40 a label, for millions of pairs, still adds up exactly
 
 
@@ -35,8 +36,10 @@ class Measure:
     needs_cutoff: bool = field(default=False, compare=False)
 
     def __matmul__(self, at: float) -> Self:
-        if at != int(at) or at < 1:
-            raise UsageError(f"the cut-off in {self.name}@{at:g} must be a whole number above 0")
+        if not 1 <= at <= LAST or at != int(at):
+            raise UsageError(
+                f"the cut-off in {self.name}@{at:g} must be a whole number above 0 and at most {LAST:,}"
+            )
         return replace(self, at=int(at))
 
     def __call__(self, **settings: Setting) -> Self:

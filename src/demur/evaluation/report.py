@@ -33,8 +33,8 @@ class Report:
     """How sure and how wrong the answers are, if a measure asked for it."""
     ranker: str = ""
     data: str = ""
-    labels: str = ""
-    """A hash of pool ids and positive labels."""
+    labels: tuple[str, ...] = ()
+    """For each pool, a hash of what was judged; empty in reports that do not say."""
     confidence: float = 0.95
     seed: int = 0
 
@@ -68,7 +68,7 @@ class Report:
             "counted": self.counted,
             "ranker": self.ranker,
             "data": self.data,
-            "labels": self.labels,
+            "labels": dict(zip(self.ids, self.labels, strict=False)),
             "confidence": self.confidence,
             "seed": self.seed,
             **({} if self.answered is None else {"answers": self._answers(self.answered)}),
@@ -89,9 +89,8 @@ class Report:
             names = [name for name in measures if answers is None or name not in answers["measures"]]
             rows = [[row[name] for name in names] for row in per_pool.values()]
             table = np.array(rows, np.float64).reshape(len(rows), len(names))
-            known = {
-                key: value[key] for key in ("ranker", "data", "labels", "confidence", "seed") if key in value
-            }
+            known = {key: value[key] for key in ("ranker", "data", "confidence", "seed") if key in value}
+            hashes = value.get("labels") or {}  # one text in reports of version 0.1: it said too little
             return cls(
                 measures=measures,
                 convention=str(value["convention"]),
@@ -99,6 +98,7 @@ class Report:
                 ids=tuple(per_pool),
                 values=dict(zip(names, table.T, strict=True)),
                 answered=None if answers is None else Answered.from_json(answers, tuple(per_pool)),
+                labels=() if isinstance(hashes, str) else tuple(str(hashes[id]) for id in per_pool if hashes),
                 **known,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UnknownName, UsageError
+from demur.evaluation.intervals import generator
 from demur.types import FloatArray
 
 DRAWS = 100_000
@@ -29,11 +30,11 @@ def permutation(differences: FloatArray, *, seed: int = 0, draws: int = DRAWS) -
         patterns = np.arange(1 << MOST_EXACT, dtype=np.uint16).view(np.uint8).reshape(-1, 2)
         return float((np.abs(_signed_sums(left, patterns)) >= nearly).mean())
     draws = max(min(draws, WORK // len(left)), min(draws, FEWEST_DRAWS))
-    generator = np.random.default_rng(seed)
+    random = generator(seed)
     sums = np.zeros(draws)
     for start in range(0, len(left), _BLOCK):
         block = left[start : start + _BLOCK]
-        patterns = generator.integers(0, 256, (draws, -(-len(block) // 8)), dtype=np.uint8)
+        patterns = random.integers(0, 256, (draws, -(-len(block) // 8)), dtype=np.uint8)
         sums += _signed_sums(block, patterns)
     reached = int((np.abs(sums) >= nearly).sum())
     return (reached + 1) / (draws + 1)

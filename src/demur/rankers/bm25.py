@@ -86,14 +86,14 @@ class Lexical(Ranker):
 
 @dataclass(frozen=True)
 class BM25(Lexical):
-    """The BM25 ranker."""
+    """BM25: words shared with the question, the rarer the heavier, damped by repetition and by length."""
 
     name: ClassVar[str] = "bm25"
     k1: float = 1.5
     b: float = 0.75
 
     def __post_init__(self) -> None:
-        if not (self.k1 >= 0 and 0 <= self.b <= 1):
+        if not (0 <= self.k1 < np.inf and 0 <= self.b <= 1):
             raise UsageError(f"bm25 needs k1 >= 0 and b between 0 and 1, not k1={self.k1}, b={self.b}")
 
     def weigh(self, matches: Matches) -> FloatArray:

@@ -12,7 +12,7 @@ from demur.types import FloatArray
 
 @dataclass(frozen=True)
 class Overlap(Lexical):
-    """The overlap ranker; with ``weighted`` the rarer words count more."""
+    """How many different words of the question an answer has; with ``weighted`` the rarer count more."""
 
     name: ClassVar[str] = "overlap"
     weighted: bool = True

@@ -84,7 +84,10 @@ def test_what_cannot_be_is_said_at_once(tmp_path: Path) -> None:
         formats.write("a.jsonl", [], "xml")
     with pytest.raises(UsageError, match=r"a\.xml: cannot tell the format of a name that ends in '\.xml'"):
         formats.read("a.xml")
-    with pytest.raises(UsageError, match="of a name that has no ending; say which it is; known endings: "):
+    with pytest.raises(
+        UsageError,
+        match=r"of a name that has no ending; say which with --format \(or --to\); known endings: ",
+    ):
         formats.write(tmp_path / "out", [])
     with pytest.raises(UsageError, match=r"a\.run: no pools in the format 'run'"):
         formats.read("a.run")

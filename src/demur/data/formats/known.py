@@ -79,7 +79,8 @@ def by_name(path: str | Path) -> str:
     if suffix not in _SUFFIXES:
         ends = f"ends in {suffix!r}" if suffix else "has no ending"
         known = f"known endings: {', '.join(sorted(_SUFFIXES))}, each also with .gz"
-        raise UsageError(f"{path}: cannot tell the format of a name that {ends}; say which it is; {known}")
+        fix = "say which with --format (or --to)"
+        raise UsageError(f"{path}: cannot tell the format of a name that {ends}; {fix}; {known}")
     return _SUFFIXES[suffix]
 
 

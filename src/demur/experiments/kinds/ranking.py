@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,9 @@ class Ranking(Kind):
         judged = [one for one in judged if measure in one["values"]]
         if not judged:
             return None
+        if len(judged) == 1:  # drawing the bootstrap again would only repeat it
+            mean, low, high = judged[0]["estimates"][measure]
+            return Figure(mean, low, high, sum(value is not None for value in judged[0]["values"][measure]))
         figures = np.array([one["values"][measure] for one in judged], np.float64).mean(axis=0)
         figures = figures[~np.isnan(figures)]
         estimate = estimates(figures[:, None])[0]
@@ -65,4 +69,5 @@ def _figures(report: Report) -> Kept:
         name: [None if value != value else round(value, PRECISION) for value in values.tolist()]
         for name, values in report.values.items()
     }
-    return {"skipped": report.skipped, "pools": list(report.ids), "values": columns}
+    means = {name: dataclasses.astuple(report.measures[name]) for name in columns}
+    return {"skipped": report.skipped, "pools": list(report.ids), "values": columns, "estimates": means}

@@ -1,0 +1,61 @@
+"""Entries with a text under one of several names, from files that are no pools: what JSONL and CSV share."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from demur.data.formats.checks import Place
+from demur.files import lines
+
+TEXT = ("text", "passage", "body", "answer")
+
+_LONGEST = 1 << 30  # characters in a cell; Python's own limit is 131,072
+
+
+def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
+    """Each row by the names of its columns, which the first row says, one of them for the text."""
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))  # one for the whole process: only raise it
+    rows = csv.reader((f"{line}\n" for _, line in lines(path)), strict=True)
+    columns: list[str] = []
+    while True:
+        place = Place(path, rows.line_num + 1)
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise place.error(
+                f"broken CSV in the row that starts here ({error})", "mend its quotes"
+            ) from None
+        if not any(cell.strip() for cell in row):
+            continue
+        if not columns:
+            columns = [name.strip().lower() for name in row]
+            name_of_text(columns, place)
+        elif len(row) != len(columns):
+            what = f"{len(row)} cells in this row, but {len(columns)} in the header"
+            raise place.error(what, "put quotes around cells that hold commas")
+        else:
+            yield place, dict(zip(columns, row, strict=True))
+
+
+def text_in(entry: Mapping[str, Any], place: Place) -> str:
+    """The text of an entry."""
+    name = name_of_text(entry, place)
+    text = entry[name]
+    if not isinstance(text, str):
+        raise place.error(f"{name!r} is not text but {json.dumps(text)[:40]}", f"write {name!r} in quotes")
+    return text
+
+
+def name_of_text(names: Iterable[str], place: Place) -> str:
+    """The one of the names under which the text stands."""
+    found = next((name for name in TEXT if name in names), None)
+    if found is None:
+        there = ", ".join(names)
+        raise place.error(f"no text among {there}", f"name one of them {', '.join(TEXT[:-1])} or {TEXT[-1]}")
+    return found

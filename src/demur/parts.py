@@ -1,0 +1,127 @@
+"""The folder beside a result, ``OUT.parts``, in which the shards of a long run wait until they are joined.
+
+It holds a ticket that says of which job they are, and a lock that one run at a time can have. Only files of
+our own making are ever removed; a folder that was there before is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from demur import __version__
+from demur.errors import UsageError
+from demur.files import replacing, written
+
+_LOCK, _TICKET = "lock", "job.json"
+_MARK = "demur"  # the key of the ticket that says which demur made it
+_SHARD = re.compile(r"\d{6,}\.jsonl")
+_BEFORE_THE_TICKET = re.compile(rf"{_LOCK}|\.{re.escape(_TICKET)}\.\d+\.part")
+_HALF = re.compile(r"joined\..*|\.(\d{6,}|joined|job)\..*\.\d+\.part")
+_OURS = re.compile(rf"{_SHARD.pattern}|{_HALF.pattern}")
+
+
+class Parts:
+    """The shards of one job."""
+
+    def __init__(self, target: str) -> None:
+        self.folder = Path(f"{target}.parts")
+        self.joined = self.folder / f"joined.{Path(target).name}"  # the result, until it is whole
+
+    def shard(self, number: int) -> Path:
+        """Where a shard lies, or will."""
+        return self.folder / f"{number:06d}.jsonl"
+
+    def claim(self, job: Mapping[str, object]) -> None:
+        """Make sure that the shards that are here, if any, are of the same job."""
+        wanted = {_MARK: __version__, **job}
+        found = self._ticket() or {}
+        if self.shards() and found != wanted:
+            changed = ", ".join(key for key in wanted if found.get(key) != wanted[key])
+            raise UsageError(
+                f"{self.folder} holds the unfinished work of another job ({changed} differs); "
+                "finish that one, or start afresh with --restart"
+            )
+        if found != wanted:
+            with replacing(self.folder / _TICKET) as file:
+                json.dump(wanted, file)
+
+    def _ticket(self) -> dict[str, object] | None:
+        """What the ticket says, or None if there is none of ours."""
+        try:
+            found = json.loads((self.folder / _TICKET).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if type(found) is dict and _MARK in found else None
+
+    def sweep(self) -> None:
+        """Remove what is ours. The ticket goes after the shards: shards without one would be nobody's."""
+        self._remove(_OURS)
+        (self.folder / _TICKET).unlink(missing_ok=True)
+
+    def drop_joined(self) -> None:
+        """Remove what a join that was stopped has left."""
+        self._remove(_HALF)
+
+    def _remove(self, names: re.Pattern[str]) -> None:
+        for path in self.folder.iterdir():
+            if names.fullmatch(path.name):
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+
+    def shards(self) -> list[Path]:
+        """The shards that are here, in order."""
+        found = [path for path in self.folder.iterdir() if _SHARD.fullmatch(path.name)]
+        return sorted(found, key=lambda path: int(path.stem))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The folder is this run's alone; at the end it goes, unless shards are left for a later run."""
+        with self._locked():
+            try:
+                yield
+            finally:
+                if not self.shards():
+                    self.sweep()
+                    (self.folder / _LOCK).unlink(missing_ok=True)
+                    with suppress(OSError):  # if somebody has put something there
+                        self.folder.rmdir()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            import fcntl
+        except ImportError:  # Windows: there the user must see to it that two runs do not meet
+            self._make()
+            yield
+            return
+        while True:
+            self._make()
+            with (self.folder / _LOCK).open("w") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with the process, also by a kill
+                except BlockingIOError:
+                    what = f"another run is writing into {self.folder}"
+                    raise UsageError(f"{what}; wait for its end, or write elsewhere") from None
+                if (self.folder / _LOCK).exists():  # else the run before has just ended, and taken it along
+                    yield
+                    return
+
+    def _make(self) -> None:
+        """Make the folder, and refuse one that is not of our making."""
+        with written(self.folder):
+            if not self.folder.exists():
+                self.folder.mkdir(exist_ok=True)
+            elif not self.folder.is_dir() or not self._is_ours():
+                what = f"{self.folder}, where unfinished work is kept, is there already, and not demur's"
+                raise UsageError(f"{what}; move it away, or write elsewhere")
+
+    def _is_ours(self) -> bool:
+        names = [path.name for path in self.folder.iterdir()]
+        return self._ticket() is not None or all(_BEFORE_THE_TICKET.fullmatch(name) for name in names)
