@@ -138,7 +138,7 @@ def test_own_pools_are_refused(gate: Gate) -> None:
 
 def test_files_hold_all_of_it(gate: Gate, tmp_path: Path) -> None:
     gate.save(tmp_path / "gate.json")
-    assert Gate.load(tmp_path / "gate.json") == gate
+    assert Gate.load(tmp_path / "gate.json") == Gate.load(tmp_path) == gate, "a model folder holds its gate"
     assert json.loads((tmp_path / "gate.json").read_text("utf-8"))["promise"] == gate.promise
 
 

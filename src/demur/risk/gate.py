@@ -137,8 +137,9 @@ class Gate:
 
     @classmethod
     def load(cls, path: str | Path) -> Gate:
-        """The gate that a file holds."""
-        return cls(*gatefile.read(path))
+        """The gate that a file holds, or a model folder in its gate.json."""
+        path = Path(path)
+        return cls(*gatefile.read(path / "gate.json" if path.is_dir() else path))
 
 
 def calibrate(
