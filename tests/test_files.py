@@ -132,3 +132,9 @@ def test_errors_say_what_to_do() -> None:
     with pytest.raises(MissingExtra, match=r"pip install 'demur\[train\]'"):
         require("no_such_module_here", extra="train")
     assert issubclass(MissingExtra, DemurError)
+
+
+def test_only_the_first_mark_is_a_bom(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
+    assert list(lines(file)) == [(1, "one"), (2, "\ufefftwo")]

@@ -67,7 +67,7 @@ class Words:
         return np.add.reduceat(terms, starts)
 
     def stems(self, language: str) -> HashArray:
-        """The hashes of all words with their endings cut. Words that are not ASCII stay as they are."""
+        """The hashes of all words with their endings cut."""
         hashes = self.hashes()
         if language == "none":
             return hashes
@@ -89,9 +89,15 @@ class Words:
         return np.array([known[word] for word in distinct.tolist()], np.uint64)[inverse]
 
     def _word(self, place: int) -> str:
-        """A word as it is compared, or nothing if it is not ASCII."""
-        codes = self.codes[self.first[place] : self.last[place] + 1].tobytes()
-        return "" if b"?" in codes else codes.decode("ascii").lower()
+        """A word as it is compared."""
+        start, end = self.first[place], self.last[place] + 1
+        letters = list(self.codes[start:end].tobytes().decode("ascii").lower())
+        inside = slice(*np.searchsorted(self.places, (start, end)))
+        for at, code in zip(
+            (self.places[inside] - start).tolist(), self.others[inside].tolist(), strict=True
+        ):
+            letters[at] = chr(code)
+        return "".join(letters)
 
 
 @cache

@@ -213,3 +213,22 @@ def test_there_is_an_answer_if_and_only_if_a_word_occurs(question: str, texts: l
         span = candidate.extra["span"]
         assert candidate.text[span.start : span.end] == span.text
     assert sorted(result.ranking.scores, reverse=True) == list(result.ranking.scores)
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("cafés", "english"),
+        ("naïve", "english"),
+        ("façades", "english"),
+        ("Häuser", "german"),
+        ("книги", "russian"),
+    ],
+)
+def test_words_with_accents_are_found_whatever_is_stemmed(word: str, stem: str) -> None:
+    result = demur.ask(f"{word}?", [f"Here {word} stand.", "It rains."], stem=stem)
+    assert isinstance(result, Answer) and result.candidate.id == "0"
+
+
+def test_endings_are_cut_beyond_ascii() -> None:
+    assert isinstance(demur.ask("книги?", ["Это моя книга.", "Дождь."], stem="russian"), Answer)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from demur.asking.blocks import blocks
 from demur.asking.inline import plain
 from demur.asking.markdown import passages_of_markdown
 from demur.asking.passages import LONG, Passage
@@ -170,3 +171,13 @@ def test_any_text_is_read_in_order_and_nothing_is_made_up(text: str) -> None:
 def test_no_word_of_a_paragraph_is_lost(paragraphs: list[list[str]]) -> None:
     text = "\n\n".join("\n".join(words) for words in paragraphs)
     assert [passage.text for passage in read(text)] == [" ".join(words) for words in paragraphs]
+
+
+@pytest.mark.timeout(10)
+def test_long_lines_of_spaces_take_no_time() -> None:
+    for text in (
+        "# a" + " " * 200_000 + "b",
+        "a | b\n" + " " * 200_000 + "x|",
+        "# a" + " #" * 100_000 + " b",
+    ):
+        assert list(blocks(text.splitlines()))

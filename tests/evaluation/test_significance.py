@@ -96,3 +96,7 @@ def test_noise_in_the_last_digits_is_no_difference() -> None:
         assert p_value(name, noise) == 1.0
     with pytest.raises(UnknownName, match="unknown test 'perm'"):
         p_value("perm", noise)
+
+
+def test_an_adjusted_p_is_never_above_one() -> None:
+    assert holm([0.9, 0.8, 0.7]) == [1.0, 1.0, 1.0]

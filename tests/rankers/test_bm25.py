@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from demur.rankers.bm25 import BM25
 from demur.rankers.corpus import Statistics
 from demur.rankers.index import Index
 from demur.text import content, stemmer, tokenize
+from demur.tokens import hash_words
 from demur.types import Pool
 
 WORD = st.sampled_from(["ape", "bee", "cat", "dog", "eel", "fox", "the", "of", "Ünï", "東京"])
@@ -164,3 +166,46 @@ def test_stems_meet_across_endings() -> None:
     assert found.tolist() == [1]
     with pytest.raises(DemurError, match="unknown language to stem 'englisch'; did you mean 'english'"):
         demur.ranker("bm25(stem=englisch)").score_pools([pool])
+
+
+def test_batches_and_chunks_change_nothing() -> None:
+    """More answers than are matched together, and more text than is read together."""
+    rng = np.random.default_rng(0)
+    words = [f"w{n}" for n in range(200)]
+    pools = [
+        Pool.of(
+            " ".join(rng.choice(words, 4)), [" ".join(rng.choice(words, 30)) for _ in range(7)], id=str(n)
+        )
+        for n in range(900)
+    ]
+    assert sum(map(len, pools)) > 4096
+    assert sum(len(text) for pool in pools[:500] for text in pool.answers) > 3 * (1 << 17)
+    for ranker in (BM25(), BM25(stem="english"), BM25(stats="dataset").prepare(pools)):
+        together = ranker.score_pools(pools)
+        assert len(together) == len(pools)
+        for pool, scores in list(zip(pools, together, strict=True))[::50]:
+            assert np.allclose(ranker.score_pools([pool])[0], scores, rtol=0, atol=1e-12)
+        assert max(scores.max() for scores in together) > 0
+
+
+def test_equal_scores_keep_their_order_however_many() -> None:
+    texts = [f"ape x{n}" for n in range(300)]
+    ranking = BM25().rank("ape", texts)
+    assert [candidate.text for candidate in ranking.candidates] == texts
+    assert Index(texts).search("ape", top=300)[0].tolist() == list(range(300))
+    assert Index(texts).search("ape", top=40)[0].tolist() == list(range(40))
+
+
+def test_statistics_know_absent_words_and_tell_corpora_apart() -> None:
+    one, other = Statistics.of(["ape bee", "cat"]), Statistics.of(["ape bee", "ape"])
+    assert one.texts_having(hash_words(["ape dog"])[0]).tolist() == [1, 0]
+    same_words = Statistics.of(["ape bee", "bee"])
+    assert len({one.fingerprint, other.fingerprint, same_words.fingerprint}) == 3
+
+
+@pytest.mark.parametrize("settings", [{"b": -0.01}, {"b": 1.01}, {"k1": -0.01}])
+def test_the_bounds_of_settings(settings: dict[str, Any]) -> None:
+    BM25(b=0)
+    BM25(b=1)
+    with pytest.raises(UsageError, match="b between 0 and 1"):
+        BM25(**settings)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-HEADING = re.compile(r" {0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$")
+HEADING = re.compile(r" {0,3}(#{1,6})(?=\s|$)(.*)$")
 _QUOTE = re.compile(r" {0,3}(?:> ?)+")
 ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _RULE = re.compile(r" {0,3}([-*_])\s*(?:\1\s*){2,}$")
 FENCE = re.compile(r"\s*(```+|~~~+)")
-_DASHES = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_DASHES = re.compile(r":?-+:?")
 _LINK_TARGET = re.compile(r" {0,3}\[[^\]^][^\]]*\]:\s*\S+")
 _FIRST_ITEM = re.compile(r"\s*(?:[-*+•]|1[.)])\s+\S")  # "1987. " at the start of a line is no item
 _INTERRUPTING = (HEADING, FENCE, _RULE, _FIRST_ITEM)
@@ -88,7 +88,8 @@ def _end_of_list(lines: Sequence[str], at: int) -> int:
 def _starts_table(lines: Sequence[str], at: int) -> bool:
     if "|" not in lines[at] or at + 1 == len(lines):
         return False
-    return "|" in lines[at + 1] and _DASHES.match(lines[at + 1]) is not None
+    cells = lines[at + 1].strip().removeprefix("|").removesuffix("|").split("|")
+    return "|" in lines[at + 1] and all(_DASHES.fullmatch(cell.strip()) for cell in cells)
 
 
 def _after_front_matter(lines: Sequence[str]) -> int:

@@ -64,7 +64,7 @@ def _leads(lines: Sequence[str], lead: Block, block: Block) -> bool:
 def _heading(lines: Sequence[str]) -> tuple[int, str]:
     """The level and the words of a heading, whether marked by ``#`` or underlined."""
     if marked := HEADING.match(lines[0]):
-        return len(marked[1]), plain((marked[2] or "")[:_LONGEST_HEADING])
+        return len(marked[1]), plain(_without_closing(marked[2].strip())[:_LONGEST_HEADING])
     title = " ".join(line.strip() for line in lines[:-1])
     return 1 if "=" in lines[-1] else 2, plain(title[:_LONGEST_HEADING])
 
@@ -135,3 +135,9 @@ def _cells(line: str) -> list[str]:
     inside = line.strip().removeprefix("|")
     inside = inside[:-1] if inside.endswith("|") and not inside.endswith("\\|") else inside
     return [cell.replace("\\|", "|").strip() for cell in _BAR.split(inside)]
+
+
+def _without_closing(title: str) -> str:
+    """A heading's text without the number signs that may close it."""
+    bare = title.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1].isspace() else title

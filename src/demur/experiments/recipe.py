@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 import typing
 from collections.abc import Mapping
@@ -84,8 +85,10 @@ class Table:
         self._check_kind()
         names = [column.name for column in self.column], [row.name for row in self.row]
         for each in names:
-            if len(set(each)) < len(each):
-                raise UsageError("a name stands twice; rows and columns need names of their own")
+            if len({slug(name) for name in each}) < len(each) or not all(map(slug, each)):
+                raise UsageError(
+                    "a name stands twice, or has no Latin letters: results are filed under names"
+                )
         for published in self.published:
             strange = [published.row] if published.row not in names[1] else []
             strange += [column for column in published.values if column not in names[0]]
@@ -115,6 +118,11 @@ class Table:
             if (published.row, published.measure, published.convention) == (row.name, measure, convention):
                 return published.values.get(column.name)
         return None
+
+
+def slug(name: str) -> str:
+    """The name as a file is called."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def read(path: Path) -> Table:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 from demur.experiments import code
 from demur.experiments.kinds import KINDS, Kind, Loaded
 from demur.experiments.kinds.base import Kept
-from demur.experiments.recipe import Column, Row, Table
+from demur.experiments.recipe import Column, Row, Table, slug
 from demur.files import replacing
 from demur.rankers import Ranker, ranker
 
@@ -39,7 +38,7 @@ class Run:
     def file(self) -> str:
         """The file's path below results/."""
         names = [self.table.paper, self.table.table, self.row.name, f"{self.column.name}-seed{self.seed}"]
-        return "/".join(re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") for name in names) + ".json"
+        return "/".join(map(slug, names)) + ".json"
 
     @property
     def ranker(self) -> Ranker:
@@ -97,7 +96,12 @@ def _commit() -> str:
     here = Path(__file__).parent
 
     def git(*words: str) -> str:
-        done = subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=False)
+        try:
+            done = subprocess.run(
+                ["git", "-C", str(here), *words], capture_output=True, text=True, check=False
+            )
+        except FileNotFoundError:  # no git here: the result then names no commit
+            return ""
         return done.stdout.strip()
 
     changed = git("status", "--porcelain", "--", str(here.parent))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from demur.rankers.bm25 import BM25, idf
-from demur.text import content, stemmer, tokenize
-from demur.tokens import hash_word, hash_words
+from demur.text import content, tokenize
+from demur.tokens import hash_words
 from demur.types import FloatArray, IntArray
 
 
@@ -20,7 +20,6 @@ class Index:
 
     def __init__(self, texts: Sequence[str], bm25: BM25 | None = None) -> None:
         self.bm25 = bm25 or BM25()
-        self._stem = stemmer(self.bm25.stem)
         hashes, counts = hash_words(texts, self.bm25.stem)
         owners = np.repeat(np.arange(len(counts)), counts)
         self.size = len(counts)
@@ -58,7 +57,7 @@ class Index:
         return best, scores[best]
 
     def _place(self, word: str) -> tuple[int, int]:
-        hashed = np.uint64(hash_word(self._stem(word) or word))
+        hashed = hash_words([word], self.bm25.stem)[0][0]
         at = int(np.searchsorted(self._hashes, hashed))
         if at == len(self._hashes) or self._hashes[at] != hashed:
             return 0, 0

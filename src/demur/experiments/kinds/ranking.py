@@ -50,8 +50,9 @@ class Ranking(Kind):
 
     def figure(self, found: Sequence[Kept], convention: str, measure: str) -> Figure | None:
         """The mean over pools of the means over seeds."""
-        judged = [one["conventions"][convention] for one in found]
+        judged = [one["conventions"][convention] for one in found if convention in one["conventions"]]
         judged = [one for one in judged if measure in one["values"]]
+        judged = [one for one in judged if one["pools"] == judged[-1]["pools"]]  # older data do not mix in
         if not judged:
             return None
         if len(judged) == 1:  # drawing the bootstrap again would only repeat it
