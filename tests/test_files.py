@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import gzip
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from demur.errors import DataError, DemurError, MissingExtra, UnknownName, require
+from demur.errors import DataError, DemurError, MissingExtra, NoThreshold, UnknownName, require
 from demur.files import is_pipe, lines, replacing, sha256, whole
 
 
@@ -138,3 +139,13 @@ def test_only_the_first_mark_is_a_bom(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_bytes(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
     assert list(lines(file)) == [(1, "one"), (2, "\ufefftwo")]
+
+
+def test_errors_travel_between_processes() -> None:
+    for error in (
+        UnknownName("ranker", "x", ["y"]),
+        NoThreshold(0.1, 0.95, 40, 0.5, None),
+        DataError("bad", line=3),
+    ):
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), again.__dict__) == (type(error), str(error), error.__dict__)

@@ -19,10 +19,20 @@ import importlib
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 
 class DemurError(Exception):
     """An error whose message is meant for the user: what, why, and what to do."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (type(self), str(self), dict(self.__dict__))  # errors travel between processes
+
+
+def _revived(kind: type[DemurError], message: str, facts: dict[str, Any]) -> DemurError:
+    error = kind.__new__(kind, message)
+    error.__dict__.update(facts)
+    return error
 
 
 class UsageError(DemurError, ValueError):
