@@ -84,7 +84,7 @@ def test_a_table_for_people_names_convention_and_skipped(data: Path) -> None:
             ["score", "-", "-o", "-", "--ranker", "bm25(stats=dataset)"],
             "reads its data twice, which a pipe cannot do",
         ),
-        (["evaluate", "{data}", "--ranker", "bm25", "-m", "P"], "P"),
+        (["evaluate", "{data}", "--ranker", "bm25", "-m", "P"], "P@"),
         (
             ["evaluate", "wikiqa/tset", "--ranker", "bm25"],
             "unknown split of wikiqa 'tset'; did you mean 'test'?",

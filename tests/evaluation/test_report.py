@@ -195,3 +195,9 @@ def test_negative_labels_are_not_relevant() -> None:
     found = evaluate([[2.0, 1.0]], pool, "MAP,nDCG,nDCG(gain=exp)")
     wanted = {"MAP": 0.5, "nDCG": 1 / math.log2(3), "nDCG(gain=exp)": 1 / math.log2(3)}
     assert found.per_pool["q"] == pytest.approx(wanted)
+
+
+def test_a_score_that_is_no_number_is_blamed_on_its_own_pool() -> None:
+    both = [Pool.of("?", ["a", "b"], [1, 0], id="first"), Pool.of("?", ["a", "b"], [1, 0], id="second")]
+    with pytest.raises(DataError, match="in pool 'second' is not a number"):
+        evaluate([[1.0, 2.0], [float("nan"), 1.0]], both, "MAP")

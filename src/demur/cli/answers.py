@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from demur.cli.console import harmless
 from demur.types import Abstention, Answer, Candidate, Span
 
 if TYPE_CHECKING:
@@ -147,6 +148,7 @@ def _print(console: Console, text: Text, lead: str = _INDENT) -> None:
     from rich.text import Text
 
     if console.is_terminal:
+        text.plain = harmless(text.plain)
         lines = list(text.wrap(console, _width(console) - len(lead)))
     else:
         lines = list(text.split("\n"))

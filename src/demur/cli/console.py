@@ -43,7 +43,12 @@ def emit(value: Any, indent: int | None = 2) -> None:
 def say(text: str) -> None:
     """Write a result as it is, and a line feed; tabs are left alone."""
     _forgive()
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.write(f"{harmless(text) if sys.stdout.isatty() else text}\n")
+
+
+def harmless(text: str) -> str:
+    """The text, as long as it was, with a mark for each character that could command a terminal."""
+    return "".join("\ufffd" if (ord(c) < 32 and c not in "\t\n") or 127 <= ord(c) < 160 else c for c in text)
 
 
 def _forgive() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.console import meter, note
+from demur.cli.console import JsonFlag, emit, meter, note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +41,7 @@ def plot(
         str, typer.Option(help="For reliability: platt, isotonic, beta, temperature, or none.")
     ] = "platt",
     seed: Annotated[int, typer.Option(help="Of the bootstrap behind the bands, and of the folds.")] = 0,
+    json: JsonFlag = False,
 ) -> None:
     """Draw risk over coverage, confidence by outcome, or how far confidence can be believed."""
     from demur.cli.promises import gate_at
@@ -68,7 +69,10 @@ def plot(
     else:
         threshold = opened.threshold if opened else None
         plots.confidence_histograms(output, systems[first], threshold=threshold, of=f"confidence: {first}")
-    note(f"picture written to {output}")
+    if json:
+        emit({"output": output, "show": show, "data": data, "systems": list(systems)})
+    else:
+        note(f"picture written to {output}")
 
 
 def _systems(

@@ -169,3 +169,12 @@ def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path: Path, monkeypatch:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"pip install 'demur\[parquet\]'"):
         formats.write(tmp_path / "a.parquet", POOLS)
+
+
+def test_parquet_groups_neither_lose_nor_double_pools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("demur.data.formats.parquet._GROUP", 50)
+    made = [Pool.of(f"question {n}", ["an answer of some length"], [1], id=str(n)) for n in range(20)]
+    formats.write(tmp_path / "a.parquet", made)
+    assert list(formats.read(tmp_path / "a.parquet")) == made
