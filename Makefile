@@ -48,6 +48,8 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable .
 	@touch $@
 
+# torch comes first and by its exact version, so that a build without CUDA is taken where there is one.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) $(shell grep '^torch==' constraints.txt)
 	$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.core

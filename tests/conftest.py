@@ -1,9 +1,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # the suite runs in as many processes as there are cores
+os.environ["DEMUR_CACHE"] = tempfile.mkdtemp(prefix="demur-cache-")  # nobody's own cache is read or filled
 
 DATA = os.environ.get("DEMUR_DATA", "")
 HAS_DATA = bool(DATA) and Path(DATA).is_dir()
@@ -22,3 +27,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     marked = [r for r in terminalreporter.getreports("passed") if "needs_data" in r.keywords]
     where = "real datasets" if HAS_DATA else "real datasets (DEMUR_DATA is not set)"
     terminalreporter.write_line(f"{len(marked)} tests ran on the {where}")
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(os.environ["DEMUR_CACHE"], ignore_errors=True)

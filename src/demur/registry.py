@@ -19,10 +19,29 @@ if TYPE_CHECKING:
 
 OURS: dict[str, dict[str, str]] = {
     "ranker": {
+        "alignment": "demur.rankers.alignment:Alignment",
+        "average": "demur.rankers.cosine:Average",
         "bm25": "demur.rankers.bm25:BM25",
+        "concat": "demur.rankers.network:Concat",
+        "cross-encoder": "demur.rankers.cross_encoder:CrossEncoder",
+        "encoder": "demur.rankers.cosine:EncoderRanker",
+        "feedback": "demur.rankers.feedback:Feedback",
+        "fusion": "demur.rankers.fusion:Fusion",
         "length": "demur.rankers.simple:Length",
         "overlap": "demur.rankers.overlap:Overlap",
         "random": "demur.rankers.simple:Random",
+        "siamese": "demur.rankers.network:Siamese",
+        "telling": "demur.rankers.telling:Telling",
+    },
+    "embedder": {
+        "encoder": "demur.embedders.encoder:Encoder",
+        "words": "demur.embedders.words:WordVectors",
+    },
+    "trainer": {
+        "concat": "demur.training.small:Concat",
+        "cross-encoder": "demur.training.cross_encoder:CrossEncoder",
+        "self": "demur.training.pseudo:SelfTraining",
+        "siamese": "demur.training.small:Siamese",
     },
     "dataset": {
         "antique": "demur.data.loaders.antique:LOADER",

@@ -11,7 +11,7 @@ import demur
 from demur.data import formats, pools
 from demur.errors import DataError, DemurError
 from demur.experiments import code, markdown, recipe, tables
-from demur.experiments.recipe import Table
+from demur.experiments.recipe import Stage, Table
 from demur.types import Pool
 
 RECIPES = sorted((Path(__file__).parents[2] / "experiments").rglob("*.toml"))
@@ -120,7 +120,7 @@ def test_a_result_names_its_origins(experiments: Path) -> None:
     [file] = (experiments.parent / "results").rglob("*.json")
     kept = json.loads(file.read_text())
     assert {"key", "seed", "commit", "data_sha256", "ranker", "command"} <= set(kept)
-    assert kept["ranker"] == "bm25(b=0.75, k1=1.5, stats=pool, stem=none, words=all)"
+    assert kept["ranker"] == "bm25" and kept["made of"] == demur.ranker("bm25").fingerprint
     assert "ape" not in file.read_text(), "no text of the data goes into results"
 
 
@@ -189,17 +189,46 @@ def toy(table: Table, folder: Path) -> Table:
     """The table over the toy data, and the systems' answers to it made up."""
     animals = str(folder / "animals.jsonl")
     column = [
-        dataclasses.replace(each, data=animals, fit=animals if each.fit else "") for each in table.column
+        dataclasses.replace(
+            each,
+            data=animals,
+            fit=animals if each.fit else "",
+            train=animals if each.train else "",
+            dev=animals if each.dev else "",
+            sizes=[4, 6] if each.sizes else [],
+            vectors=each.vectors or ("toy" if table.vectors else ""),
+        )
+        for each in table.column
     ]
     for number, name in enumerate(dict.fromkeys(row.answers for row in table.row if row.answers)):
         others = ["", "ape", "the ape!", "bee"]  # than the first four, in which all agree, not always rightly
         said = {str(n): "ape" if n < 4 else others[n * (number + 1) % 4] for n in range(9)}
         (folder / Path(name).stem).write_text(json.dumps(said), "utf-8")
     row = [
-        dataclasses.replace(each, answers=str(folder / Path(each.answers).stem) if each.answers else "")
+        dataclasses.replace(
+            each,
+            answers=str(folder / Path(each.answers).stem) if each.answers else "",
+            ranker=each.ranker.replace("google-news", '"{vectors}"'),
+            trainer=each.trainer.replace("google-news", "{vectors}"),
+            stage=[toy_stage(stage, animals) for stage in each.stage],
+            seeds=each.seeds[:1],
+        )
         for each in table.row
     ]
-    return dataclasses.replace(table, column=column, row=row, splits=table.splits and 5)
+    model = [
+        dataclasses.replace(each, stage=[toy_stage(stage, animals) for stage in each.stage])
+        for each in table.model
+    ]
+    vectors = [
+        dataclasses.replace(each, data=[animals], width=8, min_count=1, epochs=1) for each in table.vectors
+    ]
+    parts = {"column": column, "row": row, "model": model, "vectors": vectors}
+    return dataclasses.replace(table, **parts, splits=table.splits and 5)
+
+
+def toy_stage(stage: Stage, animals: str) -> Stage:
+    data, dev = (name if name in ("train", "dev", "") else animals for name in (stage.data, stage.dev))
+    return dataclasses.replace(stage, data=data, dev=dev, settings="epochs=1")
 
 
 def test_the_code_version_sees_what_is_imported() -> None:

@@ -10,13 +10,29 @@ import demur
 SOURCE = Path(demur.__file__).parent
 FLOORS = [
     {"__init__"},  # the public names are lazy: anything may stand behind them
-    {"errors", "types", "text", "tokens", "specs", "files", "parts", "sentences", "registry"},
+    {
+        "errors",
+        "types",
+        "text",
+        "tokens",
+        "specs",
+        "files",
+        "parts",
+        "sentences",
+        "registry",
+        "store",
+        "cache",
+        "cleaning",
+    },
     {"data"},
+    {"embedders", "nets"},
     {"rankers"},
     {"scoring"},
     {"reading", "risk"},
     {"evaluation", "asking"},
+    {"training"},
     {"experiments"},
+    {"advice"},
     {"cli"},
     {"__main__"},
 ]

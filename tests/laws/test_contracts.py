@@ -11,6 +11,7 @@ import pytest
 import demur
 from demur import registry
 from demur.types import Candidate, Pool
+from laws import toys
 
 QUESTION = "which ship sailed round the cape, café 🎉?"
 ANSWERS = [
@@ -31,7 +32,7 @@ POOLS = [
 
 @pytest.fixture(params=registry.names("ranker"))
 def ranker(request: pytest.FixtureRequest) -> demur.rankers.Ranker:
-    return demur.ranker(request.param).prepare(POOLS)
+    return demur.ranker(request.param, **toys.settings(request.param)).prepare(POOLS)
 
 
 def test_one_finite_score_per_answer(ranker: demur.rankers.Ranker) -> None:
@@ -45,13 +46,13 @@ def test_the_same_twice_and_alone(ranker: demur.rankers.Ranker) -> None:
     together, again = ranker.score_pools(POOLS), ranker.score_pools(POOLS)
     for pool, first, second in zip(POOLS, together, again, strict=True):
         assert first.tolist() == second.tolist()
-        assert np.allclose(ranker.score_pools([pool])[0], first, rtol=0, atol=1e-9)
-        assert np.allclose(ranker.score(pool.question, pool.answers), first, rtol=0, atol=1e-9)
+        assert np.allclose(ranker.score_pools([pool])[0], first, rtol=0, atol=ranker.tolerance)
+        assert np.allclose(ranker.score(pool.question, pool.answers), first, rtol=0, atol=ranker.tolerance)
 
 
 def test_order_changes_nothing(ranker: demur.rankers.Ranker) -> None:
     scores = ranker.score(QUESTION, ANSWERS)
-    assert np.allclose(ranker.score(QUESTION, ANSWERS[::-1])[::-1], scores, rtol=0, atol=1e-9)
+    assert np.allclose(ranker.score(QUESTION, ANSWERS[::-1])[::-1], scores, rtol=0, atol=ranker.tolerance)
     assert scores[0] == scores[-1], "equal answers, equal scores"
 
 

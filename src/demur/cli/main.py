@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from demur import __version__
-from demur.cli import data
+from demur.cli import data, vectors
 from demur.cli.ask import ask
 from demur.cli.calibrate import calibrate
 from demur.cli.compare import compare
@@ -56,6 +56,7 @@ app.command()(calibrate)
 app.command()(plot)
 app.command()(reproduce)
 app.add_typer(data.app, name="data")
+app.add_typer(vectors.app, name="vectors")
 
 
 def main() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur.cli.console import JsonFlag, emit, meter, stdout
+from demur.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -20,6 +22,10 @@ def reproduce(
     table: Annotated[str | None, typer.Argument(help="One of its tables, such as table1.")] = None,
     only: Annotated[str | None, typer.Option(help="One group of rows, such as lexical.")] = None,
     cached: Annotated[bool, typer.Option("--cached", help="Run nothing; show what there is.")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw a figure of learning curves: .svg or .png.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that learning curves are run in.")] = 2,
     json: JsonFlag = False,
 ) -> None:
     """Run what is missing of a paper's tables and print them, published figures beside ours."""
@@ -30,11 +36,19 @@ def reproduce(
     home = tables.home()
     results = home / "results"
     chosen = tables.find(home / "experiments", paper, table)
+    if picture is not None and len(chosen) != 1:
+        raise UsageError(
+            "--picture draws one figure; name it, as in demur reproduce scarce figure1 --picture f.svg"
+        )
     if not cached:
         total = sum(1 for each in chosen for _ in tables.runs(each, only))
         with meter("reproducing", "runs", total) as advance:
             for each in chosen:
-                tables.fill(each, results, only, advance)
+                tables.fill(each, results, only, advance, workers)
+    if picture is not None:
+        from demur.experiments.drawing import draw
+
+        draw(chosen[0], results, picture, only)
     found = [(each, list(tables.cells(each, results, only))) for each in chosen]
     if json:
         emit([dataclasses.asdict(cell) for _, cells in found for cell in cells])
@@ -45,14 +59,22 @@ def reproduce(
 
 def _show(table: Table, cells: list[Cell]) -> None:
     """A grid for each dataset and convention: methods down, measures across."""
+    from demur.experiments.tables import column_names
+
     console = stdout()
     console.print(f"{table.paper} {table.table}: {table.title}", style="bold")
     for convention in table.conventions:
         for column in table.column:
-            here = [cell for cell in cells if (cell.column, cell.convention) == (column.name, convention)]
+            names = column_names(table, column)
+            here = [cell for cell in cells if cell.column in names and cell.convention == convention]
             pools = max(cell.pools for cell in here)
             console.print(f"\n{column.name} ({column.data}), convention {convention}, {pools:,} pools")
-            console.print(_grid(table, here) if table.kind == "ranking" else _means(table, here))
+            if table.kind == "ranking":
+                console.print(_grid(table, here))
+            elif table.kind == "curves":
+                console.print(_curves(table, here))
+            else:
+                console.print(_means(table, here))
     behind = (
         "Behind each mean its 95 % interval over pools"
         if table.kind == "ranking"
@@ -75,6 +97,22 @@ def _means(table: Table, cells: list[Cell]) -> Grid:
         grid.add_column(head, justify="right", vertical="bottom")
     for side in sides:
         grid.add_row(side, *(_mean(by_place[(head, side) if turned else (side, head)]) for head in heads))
+    return grid
+
+
+def _curves(table: Table, cells: list[Cell]) -> Grid:
+    """The means of the first measure: methods down, numbers of questions across."""
+    from rich.table import Table as Grid
+
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    by_place = {(cell.row, cell.column): cell for cell in cells if cell.measure == table.measures[0]}
+    columns = list(dict.fromkeys(cell.column for cell in cells))
+    for name in columns:
+        grid.add_column(name.rpartition(" ")[2], justify="right")
+    for row in table.row:
+        if (row.name, columns[0]) in by_place:
+            grid.add_row(row.name, *(_mean(by_place[row.name, name]) for name in columns))
     return grid
 
 

@@ -85,9 +85,9 @@ def risk_coverage(
         ax.set(xlabel="coverage: answered of predicted answers", ylabel="risk: wrong of answered")
         _percents(ax, "xy")
         if len(systems) > 1 or marks:
-            _legend(ax, systems)
+            legend(ax, systems)
 
-    _write(path, 2.4, 1, draw)
+    picture(path, 2.4, 1, draw)
 
 
 def curve_and_band(
@@ -143,7 +143,7 @@ def confidence_histograms(
                 ax.axvline(at, color="black", linewidth=0.8, linestyle=(0, (4, 2)))
         axes[-1].set_xlabel(f"{of}\n(what lies beyond the ends is counted there)")
 
-    _write(path, 0.5 + 0.85 * len(kinds), len(kinds), draw, "questions")
+    picture(path, 0.5 + 0.85 * len(kinds), len(kinds), draw, "questions")
 
 
 def reliability_diagram(
@@ -169,9 +169,9 @@ def reliability_diagram(
         ax.set(xlabel="stated chance of being right", ylabel="share that was right")
         _percents(ax, "xy")
         if len(systems) > 1:
-            _legend(ax, systems)
+            legend(ax, systems)
 
-    _write(path, WIDTH, 1, draw)
+    picture(path, WIDTH, 1, draw)
 
 
 def _range(values: FloatArray, threshold: float | None) -> tuple[float, float]:
@@ -188,7 +188,7 @@ def _percents(ax: Axes, which: str) -> None:
         getattr(ax, f"{axis}axis").set_major_formatter(lambda share, place: f"{100 * share:.4g} %")
 
 
-def _legend(ax: Axes, names: Iterable[str]) -> None:
+def legend(ax: Axes, names: Iterable[str]) -> None:
     """Put the names above the picture, two to a line if they are short."""
     above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
     ax.legend(ncols=1 + (max(map(len, names), default=0) <= 20), handlelength=2.4, **above)
@@ -214,7 +214,7 @@ def form_of(path: str | Path) -> str:
     return form
 
 
-def _write(
+def picture(
     path: str | Path, height: float, rows: int, draw: Callable[[Sequence[Axes]], None], y: str = ""
 ) -> None:
     """Draw below one another on axes with one x axis, and write the file whole or not at all."""

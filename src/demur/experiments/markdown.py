@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from demur.experiments.recipe import Table
-from demur.experiments.tables import Cell, cells, find
+from demur.experiments.tables import Cell, cells, column_names, find
 
 INTRODUCTION = """# Results
 
@@ -39,9 +39,11 @@ def section(table: Table, results: Path) -> str:
                 parts.append(f"### {measure}, convention `{convention}`\n\n{grid(table, these)}")
     else:
         for column in table.column:
-            these = [cell for cell in found if cell.column == column.name]
+            names = column_names(table, column)
+            these = [cell for cell in found if cell.column in names]
             pools = max(cell.pools for cell in these)
-            parts.append(f"### {column.name} ({pools:,} pools)\n\n{column_grid(table, these)}")
+            shown = curve_grid(table, these) if table.kind == "curves" else column_grid(table, these)
+            parts.append(f"### {column.name} ({pools:,} pools)\n\n{shown}")
     named = [(row.name, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
     if notes := [f"- *{name}*: {note}" for name, note in named if note]:
         parts.append("Notes:\n\n" + "\n".join(notes))
@@ -79,6 +81,33 @@ def column_grid(table: Table, found: Iterable[Cell]) -> str:
         places = [(head, *across[side]) if turned else (side, *across[head]) for head in heads]
         lines.append(f"| {side} | " + " | ".join(show(by_place[place]) for place in places) + " |")
     return "\n".join(lines)
+
+
+def curve_grid(table: Table, found: Iterable[Cell]) -> str:
+    """The cells of one dataset's learning curves, for each convention: rows against numbers of questions."""
+    found = list(found)
+    parts = []
+    for convention in table.conventions:
+        here = [cell for cell in found if cell.convention == convention]
+        by_place = {(cell.row, cell.column): cell for cell in here if cell.measure == table.measures[0]}
+        columns = list(dict.fromkeys(cell.column for cell in here))
+        heads = [name.rpartition(" ")[2] for name in columns]
+        lines = [f"| {table.measures[0]}, `{convention}` | " + " | ".join(heads) + " |"]
+        lines.append("|---|" + "---|" * len(heads))
+        for row in table.row:
+            cells_ = [by_place[row.name, name] for name in columns]
+            if any(cell.mean is not None for cell in cells_):
+                lines.append(f"| {row.name} | " + " | ".join(map(spread, cells_)) + " |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def spread(cell: Cell) -> str:
+    """A mean over seeds and its standard deviation."""
+    if cell.mean is None:
+        return "–"
+    deviation = "" if cell.high is None or cell.seeds < 2 else f" <sub>±{cell.high - cell.mean:.3f}</sub>"
+    return f"{cell.mean:.3f}{deviation}"
 
 
 def show(cell: Cell) -> str:

@@ -16,30 +16,64 @@ from demur.files import whole
 
 T = TypeVar("T")
 
-KEYS: dict[str, set[str]] = {
-    "ranking": {"ranker"},
-    "gates": {"ranker", "fit", "qualifier", "risk", "splits", "confidence"},
-    "agreement": {"answers", "agreement", "splits", "confidence"},
+_LEARNING = {"trainer", "stage", "train", "dev", "settings", "early", "vectors"}
+KEYS: dict[str, tuple[set[str], set[str]]] = {
+    "ranking": (set(), {"ranker", *_LEARNING}),
+    "curves": ({"sizes"}, {"ranker", *_LEARNING}),
+    "gates": ({"ranker", "fit", "qualifier", "risk", "splits", "confidence"}, set()),
+    "agreement": ({"answers", "agreement", "splits", "confidence"}, set()),
 }
-"""The kinds of table, and the keys that each of them needs and only they use."""
+"""The kinds of table: the keys that each of them needs, and those that it may have."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A dataset of a table. `fit` names other data, that qualifiers learn from and thresholds are made of."""
+    """A dataset of a table.
+
+    `fit` names other data, that qualifiers learn from and thresholds are made of; `train` and `dev` those
+    that a stage of a row names so, with `settings` of its own such as a margin; `vectors` those word vectors
+    of the table that ``{vectors}`` stands for in a row. A learning curve has `sizes`: how many
+    questions of `train` are learnt from.
+    """
 
     name: str
     data: str
     fit: str = ""
+    train: str = ""
+    dev: str = ""
+    settings: str = ""
+    vectors: str = ""
+    sizes: list[int] = field(default_factory=list)
     note: str = ""
 
 
 @dataclass(frozen=True)
+class Stage:
+    """Something that a row's trainer learns from; the word ``train`` or ``dev`` stands for the column's.
+
+    `settings` are the trainer's, in this stage; with a `seed` of its own a stage is the same for all seeds of
+    the row.
+    """
+
+    data: str
+    dev: str = ""
+    settings: str = ""
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
 class Row:
-    """A method of a table; without a ranker or answers it is one that demur does not have yet."""
+    """A method of a table; without a ranker, trainer or answers it is one that demur does not have yet.
+
+    `early` says what a learning curve's early stopping looks at: ``small``, no more questions than are learnt
+    from, or ``full``, the whole of dev.
+    """
 
     name: str
     ranker: str = ""
+    trainer: str = ""
+    stage: list[Stage] = field(default_factory=list)
+    early: str = ""
     qualifier: str = ""
     risk: float = 0.0
     answers: str = ""
@@ -51,7 +85,28 @@ class Row:
     @property
     def runs(self) -> bool:
         """Whether there is something to run."""
-        return bool(self.ranker or self.answers)
+        return bool(self.ranker or self.trainer or self.answers)
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Word vectors trained on the unlabelled texts of datasets; a row names them in braces."""
+
+    name: str
+    data: list[str]
+    width: int = 300
+    min_count: int = 10
+    epochs: int = 10
+
+
+@dataclass(frozen=True)
+class Model:
+    """A ranker that is trained once for all rows that name it in braces."""
+
+    name: str
+    trainer: str
+    stage: list[Stage]
+    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,6 +132,8 @@ class Table:
     column: list[Column]
     row: list[Row]
     published: list[Published] = field(default_factory=list)
+    vectors: list[Vectors] = field(default_factory=list)
+    model: list[Model] = field(default_factory=list)
     kind: str = "ranking"
     splits: int = 0
     confidence: float = 0.0
@@ -99,7 +156,8 @@ class Table:
         """Complain of keys that this kind of table lacks, or has no use for."""
         if self.kind not in KEYS:
             raise UnknownName("kind of table", self.kind, KEYS)
-        special = {key for keys in KEYS.values() for key in keys} - KEYS[self.kind]
+        needed, possible = KEYS[self.kind]
+        special = {key for keys in KEYS.values() for key in (*keys[0], *keys[1])} - needed - possible
         for place, holder in [
             ("", self),
             *((f"column {column.name!r}: ", column) for column in self.column),
@@ -109,8 +167,15 @@ class Table:
                 given = bool(getattr(holder, each.name))
                 if given and each.name in special:
                     raise UsageError(f"{place}a table of {self.kind} has no use for {each.name}")
-                if not given and each.name in KEYS[self.kind]:
+                if not given and each.name in needed:
                     raise UsageError(f"{place}a table of {self.kind} needs {each.name}")
+        for row in self.row:
+            if bool(row.trainer) != bool(row.stage) or (row.trainer and row.ranker):
+                raise UsageError(
+                    f"row {row.name!r}: give it a ranker, or a trainer with at least one [[row.stage]]"
+                )
+            if row.early not in ("", "small", "full"):
+                raise UsageError(f"row {row.name!r}: early={row.early!r} is not known; use small or full")
 
     def figure(self, row: Row, column: Column, measure: str, convention: str) -> float | None:
         """What the paper prints there."""
@@ -159,6 +224,6 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         return build(hint, value, f"{where}.")
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if type(value) is hint:
+    if type(value) is hint or type(value) in inner:
         return value
     raise UsageError(f"{where} is {value!r}, which should be of type {getattr(hint, '__name__', hint)}")

@@ -17,7 +17,6 @@ from demur.experiments.kinds import KINDS, Kind, Loaded
 from demur.experiments.kinds.base import Kept
 from demur.experiments.recipe import Column, Row, Table, slug
 from demur.files import replacing
-from demur.rankers import Ranker, ranker
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,6 @@ class Run:
         """The file's path below results/."""
         names = [self.table.paper, self.table.table, self.row.name, f"{self.column.name}-seed{self.seed}"]
         return "/".join(map(slug, names)) + ".json"
-
-    @property
-    def ranker(self) -> Ranker:
-        """The ranker with this run's seed, where it takes one."""
-        takes_seed = hasattr(ranker(self.row.ranker), "seed")
-        return ranker(self.row.ranker, **({"seed": self.seed} if takes_seed else {}))
 
     def key(self, data: str) -> str:
         """The hash of all that the result depends on; `data` is the hash of the data."""

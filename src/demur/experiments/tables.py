@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 
 from demur.errors import UsageError
 from demur.experiments import recipe
 from demur.experiments.kinds import KINDS
-from demur.experiments.recipe import Table
+from demur.experiments.kinds.base import Loaded
+from demur.experiments.makers import one_thread, prepare
+from demur.experiments.recipe import Column, Table
 from demur.experiments.runs import Run, kept, perform
 
 
@@ -63,15 +69,36 @@ def runs(table: Table, only: str | None = None) -> Iterator[Run]:
                     yield Run(table, row, column, seed)
 
 
-def fill(table: Table, results: Path, only: str | None, on_run: Callable[[int], None]) -> None:
-    """Run what is missing or out of date."""
-    wanted = list(runs(table, only))
-    for column in table.column:
-        loaded = KINDS[table.kind].load(column)
+def fill(
+    table: Table, results: Path, only: str | None, on_run: Callable[[int], None], workers: int = 1
+) -> None:
+    """Run what is missing or out of date; learning curves in several processes, if there are to be any."""
+    wanted = sorted(runs(table, only), key=lambda run: table.column.index(run.column))
+    if workers > 1 and table.kind == "curves":
         for run in wanted:
-            if run.column is column:
-                perform(run, results, loaded)
+            prepare(run)  # what all share is made here, once
+        with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
+            for done in as_completed([pool.submit(_perform, run, results) for run in wanted]):
+                done.result()
                 on_run(1)
+        return
+    for run in wanted:
+        _perform(run, results)
+        on_run(1)
+
+
+def _perform(run: Run, results: Path) -> None:
+    perform(run, results, _loaded(run.table.kind, run.column.data, run.column.fit))
+
+
+@lru_cache(maxsize=4)
+def _loaded(kind: str, data: str, fit: str) -> Loaded:
+    return KINDS[kind].load(data, fit)
+
+
+def column_names(table: Table, column: Column) -> list[str]:
+    """What the cells of a column call it: its name, and its points where it has some."""
+    return [f"{column.name} {point}".strip() for point in KINDS[table.kind].points(column)]
 
 
 def cells(table: Table, results: Path, only: str | None = None) -> Iterator[Cell]:
@@ -83,20 +110,20 @@ def cells(table: Table, results: Path, only: str | None = None) -> Iterator[Cell
             seeds = row.seeds if row.runs else []
             found = [one for seed in seeds if (one := kept(Run(table, row, column, seed), results))]
             note = "; ".join(text for text in (row.note, column.note) if text)
-            for convention in table.conventions:
-                for measure in table.measures:
-                    figure = KINDS[table.kind].figure(found, convention, measure)
-                    yield Cell(
-                        table=f"{table.paper}/{table.table}",
-                        row=row.name,
-                        column=column.name,
-                        measure=measure,
-                        convention=convention,
-                        mean=figure.mean if figure else None,
-                        low=figure.low if figure else None,
-                        high=figure.high if figure else None,
-                        seeds=len(found) if figure else 0,
-                        pools=figure.pools if figure else 0,
-                        published=table.figure(row, column, measure, convention),
-                        note=note,
-                    )
+            places = product(KINDS[table.kind].points(column), table.conventions, table.measures)
+            for point, convention, measure in places:
+                figure = KINDS[table.kind].figure(found, convention, measure, point)
+                yield Cell(
+                    table=f"{table.paper}/{table.table}",
+                    row=row.name,
+                    column=f"{column.name} {point}".strip(),
+                    measure=measure,
+                    convention=convention,
+                    mean=figure.mean if figure else None,
+                    low=figure.low if figure else None,
+                    high=figure.high if figure else None,
+                    seeds=len(found) if figure else 0,
+                    pools=figure.pools if figure else 0,
+                    published=table.figure(row, column, measure, convention),
+                    note=note,
+                )

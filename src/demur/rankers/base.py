@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Iterable, Sequence
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from demur.types import Candidate, FloatArray, Pool, Ranking
 
 class Ranker(Spelled, ABC):
     """A frozen dataclass whose fields are its settings. Higher is better; inputs are never changed."""
+
+    tolerance: ClassVar[float] = 1e-9
+    """How far a score may move when its pool is scored together with others: networks round by batch."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -18,6 +18,7 @@ import numpy as np
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.corpus import Statistics
+from demur.rankers.explaining import Explanation, shared_words
 from demur.rankers.matching import Matches, in_batches, match
 from demur.types import FloatArray, Pool
 
@@ -61,15 +62,28 @@ class Lexical(Ranker):
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool."""
-        if self.needs_preparing:
-            raise UsageError(
-                f"{self.spec} has not seen its texts; call prepare(pools) and use what it returns"
-            )
+        self._check_prepared()
         return in_batches(pools, lambda batch: self.weigh(match(batch, self.words, self.stem)))
 
     def weigh(self, matches: Matches) -> FloatArray:
         """One score per answer of a batch."""
+        return matches.sums(self.cells(matches))
+
+    def cells(self, matches: Matches) -> FloatArray:
+        """What each word of its question adds to an answer's score, one number per cell."""
         raise NotImplementedError
+
+    def explain(self, question: str, answers: Sequence[str]) -> list[Explanation]:
+        """One explanation per answer: the words it shares with the question."""
+        self._check_prepared()
+        matches = match([Pool.of(question, answers)], self.words, self.stem)
+        return shared_words(question, answers, matches, self.cells(matches), self.stem)
+
+    def _check_prepared(self) -> None:
+        if self.needs_preparing:
+            raise UsageError(
+                f"{self.spec} has not seen its texts; call prepare(pools) and use what it returns"
+            )
 
     def idf(self, matches: Matches) -> FloatArray:
         """The weight of each question word, over the statistics that `stats` names."""
@@ -96,8 +110,8 @@ class BM25(Lexical):
         if not (0 <= self.k1 < np.inf and 0 <= self.b <= 1):
             raise UsageError(f"bm25 needs k1 >= 0 and b between 0 and 1, not k1={self.k1}, b={self.b}")
 
-    def weigh(self, matches: Matches) -> FloatArray:
-        """BM25 of each answer."""
+    def cells(self, matches: Matches) -> FloatArray:
+        """BM25 of each question word in each answer."""
         if self.corpus is None:
             mean = np.repeat(matches.mean_lengths(), matches.sizes)
         else:
@@ -107,5 +121,5 @@ class BM25(Lexical):
         tf = matches.counts
         weight = (self.idf(matches) * matches.times)[matches.term]
         with np.errstate(invalid="ignore"):  # k1=0 and no match: 0/0, which is 0
-            cells = np.nan_to_num(tf / (tf + damped[matches.answer]))
-        return matches.sums(weight * cells)
+            shares: FloatArray = np.nan_to_num(tf / (tf + damped[matches.answer]))
+        return weight * shares

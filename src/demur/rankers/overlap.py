@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from demur.rankers.bm25 import Lexical
 from demur.rankers.matching import Matches
 from demur.types import FloatArray
@@ -17,7 +19,7 @@ class Overlap(Lexical):
     name: ClassVar[str] = "overlap"
     weighted: bool = True
 
-    def weigh(self, matches: Matches) -> FloatArray:
-        """The weight of the question's words that each answer has."""
-        has = (matches.counts > 0).astype(float)
-        return matches.sums(has * self.idf(matches)[matches.term] if self.weighted else has)
+    def cells(self, matches: Matches) -> FloatArray:
+        """The weight of each question word, where the answer has it."""
+        has = (matches.counts > 0).astype(np.float64)
+        return has * self.idf(matches)[matches.term] if self.weighted else has

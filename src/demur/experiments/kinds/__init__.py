@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from demur.experiments.kinds.agreement import Agreement
 from demur.experiments.kinds.base import Figure, Kind, Loaded
+from demur.experiments.kinds.curves import Curves
 from demur.experiments.kinds.gates import Gates
 from demur.experiments.kinds.ranking import Ranking
 
-KINDS: dict[str, Kind] = {"ranking": Ranking(), "gates": Gates(), "agreement": Agreement()}
+KINDS: dict[str, Kind] = {
+    "ranking": Ranking(),
+    "curves": Curves(),
+    "gates": Gates(),
+    "agreement": Agreement(),
+}
 
 __all__ = ["KINDS", "Figure", "Kind", "Loaded"]

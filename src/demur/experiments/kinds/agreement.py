@@ -73,7 +73,7 @@ class Agreement(Kind):
         predictions = predicted(loaded.pools, given, agreement(given, others, run.row.agreement))
         return {"pools": len(loaded.pools), "figures": _figures(run, predictions)}
 
-    def figure(self, found: Sequence[Kept], convention: str, measure: str) -> Figure | None:
+    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
         """The figure of the one run."""
         return Figure.of(found[0]["figures"].get(measure), found[0]["pools"]) if found else None
 

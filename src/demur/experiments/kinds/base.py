@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from demur import data
 from demur.experiments.recipe import Column
 from demur.types import Pool
 
@@ -49,11 +46,12 @@ class Loaded:
 class Kind(ABC):
     """A kind of table."""
 
-    def load(self, column: Column) -> Loaded:
+    def load(self, data: str, fit: str = "") -> Loaded:
         """The data of a column; ids joined by + are read one after the other."""
-        pools, fit = (_pools(names) for names in (column.data, column.fit))
-        shas = [fingerprint(pools), *([fingerprint(fit)] if column.fit else [])]
-        return Loaded(pools, fit, "-".join(shas))
+        from demur.experiments.learning import hash_of, pools_of
+
+        shas = [hash_of(names) for names in (data, fit) if names]
+        return Loaded(pools_of(data), pools_of(fit), "-".join(shas))
 
     @abstractmethod
     def depends(self, run: Run) -> Kept:
@@ -67,20 +65,10 @@ class Kind(ABC):
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """What is kept of a run, under keys of the kind's own."""
 
+    def points(self, column: Column) -> Sequence[str]:
+        """The parts of a column that have a cell each; in most tables a column is one, without a name."""
+        return [""]
+
     @abstractmethod
-    def figure(self, found: Sequence[Kept], convention: str, measure: str) -> Figure | None:
+    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
         """The figure of a cell from the runs that are kept for it; None if they do not have it."""
-
-
-def _pools(names: str) -> Sequence[Pool]:
-    parts = [data.pools(name.strip()) for name in names.split("+") if name.strip()]
-    return parts[0] if len(parts) == 1 else [pool for part in parts for pool in part]
-
-
-def fingerprint(pools: Sequence[Pool]) -> str:
-    """A hash of everything in some pools that a ranker or a measure can see."""
-    digest = hashlib.sha256()
-    for pool in pools:
-        row = [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]
-        digest.update(json.dumps(row).encode())
-    return digest.hexdigest()[:16]

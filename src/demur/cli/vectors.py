@@ -1,0 +1,157 @@
+"""`demur vectors`: train word vectors on texts at hand, show what a file of them holds, convert it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from demur.cli.console import JsonFlag, emit, meter, note, say, warnings_noted
+
+if TYPE_CHECKING:
+    from demur.embedders.tables import Table
+
+SHOWN = 10  # words
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Train, show and convert word vectors.")
+
+Output = Annotated[
+    str,
+    typer.Option("-o", "--output", help="Where to write: .safetensors, .txt, .vec (also .gz), .bin or .npz."),
+]
+
+
+@app.command()
+def train(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TEXTS...", help="Datasets, splits such as squad/1.1/train, files or folders."
+        ),
+    ],
+    output: Output,
+    width: Annotated[int, typer.Option(min=1, help="Numbers in a vector.")] = 300,
+    window: Annotated[int, typer.Option(min=1, help="Words to each side that a word is learnt from.")] = 8,
+    min_count: Annotated[int, typer.Option(min=1, help="How often a word must occur.")] = 10,
+    epochs: Annotated[int, typer.Option(min=1, help="How often the texts are read.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Of the chance in training.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, help="With one alone the result is always the same.")] = 1,
+    model: Annotated[str, typer.Option(help="skipgram or cbow.")] = "skipgram",
+    clean: Annotated[str, typer.Option(help="What is a word: paper (its clean-up) or plain.")] = "paper",
+    stopwords: Annotated[str, typer.Option(help="drop or keep.")] = "drop",
+    json: JsonFlag = False,
+) -> None:
+    """Train word vectors on the unlabelled texts of datasets, or on your own files."""
+    from demur.embedders import skipgram, table_formats
+
+    how = skipgram.Training(width, window, min_count, epochs, seed, model, clean, stopwords)
+    table_formats.check_name(output)
+    with warnings_noted():
+        texts = (text for source in sources for text in _texts(source))
+        made = {"texts of": sources}
+        table = skipgram.train(texts, how, threads=threads, made=made, meter=meter)
+    table_formats.write(output, table)
+    if json:
+        emit({"output": output, **_facts(table)})
+    else:
+        seen = table.made
+        note(
+            f"{len(table):,} words, {table.width} wide, from {seen['words']:,} in {seen['texts']:,} texts: {output}"
+        )
+
+
+@app.command()
+def show(
+    vectors: Annotated[
+        str, typer.Argument(metavar="VECTORS", help="A file of vectors, or a name such as glove.")
+    ],
+    like: Annotated[
+        str | None, typer.Option(help="Show the words whose vectors are nearest to this word's.")
+    ] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Show what a file of word vectors holds, and how it was made."""
+    from demur.embedders.tables import table
+    from demur.embedders.words import located
+
+    with warnings_noted():
+        found = table(located(vectors))
+    nearest = None if like is None else found.nearest(like, SHOWN)
+    if json:
+        emit(_facts(found) | ({} if nearest is None else {"nearest": dict(nearest)}))
+        return
+    for name, value in _facts(found).items():
+        say(f"{name:12} {', '.join(value) if isinstance(value, list) else value}")
+    for word, cosine in nearest or ():
+        say(f"{cosine:12.3f} {word}")
+
+
+@app.command()
+def convert(
+    vectors: Annotated[
+        str, typer.Argument(metavar="VECTORS", help="A file of vectors, or a name such as glove.")
+    ],
+    output: Output,
+    half: Annotated[
+        bool, typer.Option("--half", help="Two bytes to a number, in .safetensors only.")
+    ] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Keep only the first so many words.")] = None,
+    words_of: Annotated[
+        list[str] | None, typer.Option(help="Keep only words that these data or files have; may be repeated.")
+    ] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Write word vectors in another format, all of them or only what you need."""
+    from demur.cleaning import clean
+    from demur.embedders import table_formats
+    from demur.embedders.tables import table
+    from demur.embedders.words import located
+    from demur.text import tokenize
+
+    table_formats.check_name(output, half)
+    with warnings_noted():
+        found = table(located(vectors))
+        wanted = None
+        if words_of:
+            texts = (text for source in words_of for text in _texts(source))
+            wanted = {word for text in texts for word in (*clean(text, stopwords=True), *tokenize(text))}
+    found = found.trimmed(wanted, limit)
+    table_formats.write(output, found, half)
+    if json:
+        emit({"output": output, **_facts(found)})
+    else:
+        note(f"{len(found):,} words, {found.width} wide: {output}")
+
+
+def _facts(table: Table) -> dict[str, Any]:
+    return {
+        "words": len(table),
+        "width": table.width,
+        "fingerprint": table.fingerprint,
+        "counts": "yes" if table.counts is not None else "no",
+        "first": list(table.words[:SHOWN]),
+        "made": dict(table.made),
+    }
+
+
+def _texts(source: str) -> Iterator[str]:
+    """The texts of a dataset or split, of a file of pools, or of a user's documents."""
+    from pathlib import Path
+
+    from demur import data, registry
+    from demur.asking.documents import read_documents, readable
+    from demur.data import formats
+    from demur.embedders import specific
+    from demur.errors import DemurError
+
+    path = Path(source)
+    if source.partition("/")[0] not in registry.names("dataset") and path.exists():
+        try:
+            formats.detect(path)
+            next(iter(data.stream(path)), None)
+        except DemurError:
+            if path.is_dir() or readable(path):
+                yield from (passage.searched for passage in read_documents(path))
+                return
+    yield from specific.texts(source)

@@ -1,0 +1,144 @@
+"""A text as what a sentence encoder makes of it: any of sentence-transformers or Hugging Face."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from demur.embedders.base import Embedder, Tokens, Vectors
+from demur.embedders.encoder_loading import MINILM, Recipe, content, located, recipe
+from demur.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from demur.embedders.encoder_network import Network
+    from demur.embedders.encoder_whole import Whole
+
+_CHOICES = {"precision": ("fp32", "bf16"), "device": ("auto", "cpu", "cuda")}
+_log = logging.getLogger("demur")
+_said: set[tuple[str, int]] = set()  # of which models it was said that they cut texts, and where
+
+
+@dataclass(frozen=True)
+class Encoder(Embedder):
+    """The vector that a sentence encoder gives a text; zeros for a text of nothing.
+
+    `model` is ``minilm`` (all-MiniLM-L6-v2, which comes with ``demur[encoder]``), a folder, or a Hugging
+    Face id, then at its `revision`. What sentence-transformers would do with it is done; of a plain network
+    the vectors of the tokens are averaged. Texts are cut at `max_length` tokens (0: where the model says).
+    `prompt` stands before every text (empty: what the model says). With ``precision=bf16`` the network
+    computes in half precision: faster where the processor can, and scores move in their third digit.
+    """
+
+    name: ClassVar[str] = "encoder"
+    model: str = MINILM
+    revision: str = ""
+    max_length: int = 0
+    precision: str = "fp32"
+    device: str = "auto"
+    prompt: str = ""
+
+    def __post_init__(self) -> None:
+        for setting, known in _CHOICES.items():
+            if (value := getattr(self, setting)) not in known:
+                raise UsageError(f"{setting}={value} of an encoder must be one of {', '.join(known)}")
+        if not self.model:
+            raise UsageError(f"an encoder needs a model: {MINILM}, a folder, or a Hugging Face id")
+        if self.max_length < 0:
+            raise UsageError(f"max_length={self.max_length} cuts everything; use 0 for what the model says")
+        if '"' in self.prompt and "'" in self.prompt:
+            raise UsageError("a prompt may have ' or \" in it, but not both, as it is a setting in quotes")
+        if self.revision and (self.model == MINILM or Path(self.model).expanduser().is_dir()):
+            raise UsageError(f"revision={self.revision} is for models of the Hugging Face hub; leave it out")
+
+    @property
+    def folder(self) -> Path:
+        """Where the model lies; a Hugging Face id is downloaded first if need be."""
+        return located(self.model, self.revision)
+
+    @property
+    def how(self) -> Recipe:
+        """What the model's folder says about its vectors."""
+        return recipe(self.folder)
+
+    @property
+    def width(self) -> int:
+        """How many numbers a vector has."""
+        return self._network().width if self.how.pooling else self._whole().width
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the settings and of the model's files, wherever they lie and whatever runs them."""
+        said = [self.name, self.max_length, self.precision, self.prompt or self.how.prompt]
+        return hashlib.sha256(f"{said} {content(self.folder)}".encode()).hexdigest()[:16]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text, zeros for a text of nothing but space. Each different text is done once."""
+        places: dict[str, int] = {}
+        rows = [places.setdefault(_whole_characters(text), len(places)) for text in texts]
+        different = list(places)
+        filled = [row for row, text in enumerate(different) if text and not text.isspace()]
+        vectors = np.zeros((len(different), self.width), np.float32)
+        if filled:
+            vectors[filled] = self._vectors([different[row] for row in filled])
+        if not np.isfinite(vectors).all():
+            fix = "use precision=fp32" if self.precision != "fp32" else "name another model"
+            raise DataError("makes vectors that are no finite numbers", path=self.folder, fix=fix)
+        return vectors[rows]
+
+    def tokens(self, texts: Sequence[str], words: str = "content") -> Tokens:
+        """The words of each text, as the network's last layer sees them in their context."""
+        from demur.embedders.encoder_words import words_of
+
+        if words not in ("content", "all"):
+            raise UsageError(f"words={words} must be content or all")
+        network = self._network()
+        length = network.length(self.max_length)
+        whole = [_whole_characters(text) for text in texts]
+        return words_of(network, whole, length, words == "all", self.prompt or network.how.prompt)
+
+    def _vectors(self, texts: list[str]) -> Vectors:
+        how = self.how
+        prompt = self.prompt or how.prompt
+        if how.pooling:
+            network = self._network()
+            length, most = network.length(self.max_length), network.positions
+            vectors, cut = network.sentences([prompt + text for text in texts], length)
+        else:
+            whole = self._whole()
+            length = most = whole.limit
+            vectors, cut = whole.sentences(texts, prompt)
+        if cut:
+            self._say_cut(cut, len(texts), length, most)
+        return vectors
+
+    def _say_cut(self, cut: int, texts: int, length: int, most: int) -> None:
+        if (self.model, length) in _said:
+            return
+        _said.add((self.model, length))
+        fix = f"max_length={most} reads more" if length < most else "split longer texts to have all read"
+        _log.warning(f"{self.model} read only {length} tokens of {cut:,} of {texts:,} texts; {fix}")
+
+    def _network(self) -> Network:
+        from demur.embedders.encoder_network import network
+
+        return network(self.folder, self.precision, self.device)
+
+    def _whole(self) -> Whole:
+        from demur.embedders.encoder_whole import sentence_transformer
+
+        return sentence_transformer(self.folder, self.precision, self.device, self.max_length)
+
+
+def _whole_characters(text: str) -> str:
+    """The text, as long as it was, with a mark for each half of a character, which no tokeniser takes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
+    return text

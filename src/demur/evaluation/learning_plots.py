@@ -1,0 +1,52 @@
+"""Pictures of learning curves: a measure by the number of labelled questions, one panel to a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demur.evaluation.plots import COLOURS, DASHES, MARKERS, legend, picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Means at sizes, with the ends of what is drawn around them; a `flat` one is a line without marks."""
+
+    sizes: Sequence[int]
+    mean: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+    flat: bool = False
+
+
+def learning_curves(path: str | Path, panels: Mapping[str, Mapping[str, Curve]], measure: str) -> None:
+    """Write curves of the same names in every panel, below one another."""
+    names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
+
+    def draw(axes: Sequence[Axes]) -> None:
+        for ax, (title, panel) in zip(axes, panels.items(), strict=True):
+            for name, curve in panel.items():
+                _draw(ax, curve, name, names.index(name))
+            ax.set_xscale("log", base=2)
+            ax.set_ylabel(measure)
+            ax.set_title(title, loc="right", fontsize=7, pad=2)
+            ax.xaxis.set_major_formatter(lambda size, place: f"{size:.0f}")
+        axes[-1].set_xlabel("labelled questions")
+        legend(axes[0], names)
+
+    picture(path, 0.5 + 0.12 * len(names) + 1.7 * len(panels), len(panels), draw)
+
+
+def _draw(ax: Axes, curve: Curve, name: str, place: int) -> None:
+    if curve.flat:
+        ax.axhline(curve.mean[0], color="#777777", linewidth=1, label=name)
+        return
+    style: dict[str, Any] = {"color": COLOURS[place % len(COLOURS)]}
+    marks = {"marker": MARKERS[place % len(MARKERS)], "markersize": 2.5, "label": name}
+    ax.fill_between(curve.sizes, curve.low, curve.high, alpha=0.15, linewidth=0, **style)
+    ax.plot(curve.sizes, curve.mean, linestyle=DASHES[place % len(DASHES)], **marks, **style)

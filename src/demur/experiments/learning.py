@@ -1,0 +1,103 @@
+"""The rankers of rows that learn: stage after stage, each from what the one before came to.
+
+What a stage came to is kept in the cache, under a hash of its data, its settings and all stages before it. So
+a stage that many rows share is run once. `Trainer.edition` is a part of it: a trainer whose results change
+gets another.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from demur import cache, data
+from demur.embedders import embedder
+from demur.experiments.fingerprints import fingerprint
+from demur.experiments.recipe import Column, Row
+from demur.rankers import Ranker
+from demur.rankers.opening import open_model, save
+from demur.specs import parse
+from demur.training import Trainer, trainer
+from demur.types import Pool
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stage with the column's data in their place, and the trainer that takes it."""
+
+    data: str
+    dev: str
+    settings: str
+    by: Trainer
+
+
+@lru_cache(maxsize=24)
+def pools_of(names: str) -> tuple[Pool, ...]:
+    """The pools of ids joined by +, one after the other."""
+    return tuple(pool for name in names.split("+") if name.strip() for pool in data.pools(name.strip()))
+
+
+@lru_cache(maxsize=256)
+def hash_of(names: str) -> str:
+    """The hash of the pools of ids joined by +."""
+    return fingerprint(pools_of(names))
+
+
+def staged(row: Row, column: Column, seed: int) -> list[Step]:
+    """The stages of a row."""
+    found = []
+    for stage in row.stage:
+        target = stage.data == "train"
+        settings = ", ".join(each for each in (column.settings if target else "", stage.settings) if each)
+        by = trainer_at(row.trainer, seed if stage.seed is None else stage.seed, settings)
+        dev = column.dev if stage.dev == "dev" else stage.dev
+        found.append(Step(column.train if target else stage.data, dev, settings, by))
+    return found
+
+
+def trainer_at(spec: str, seed: int, settings: str) -> Trainer:
+    """The trainer of a spec with a stage's settings, those that it has, and the seed, if it takes one."""
+    built, wanted = trainer(spec), parse(spec)
+    said: dict[str, Any] = {**parse(f"stage({settings})").settings, "seed": seed}
+    return trainer(spec, **{k: v for k, v in said.items() if hasattr(built, k) and k not in wanted.settings})
+
+
+def learnt(steps: Sequence[Step]) -> Ranker | None:
+    """What some stages came to; None of no stages."""
+    return open_model(kept(steps)) if steps else None
+
+
+def kept(steps: Sequence[Step]) -> Path:
+    """The folder of what some stages came to, from the cache where they were run before."""
+    *before, last = steps
+    folder = cache.folder("models") / key(steps)
+    if not folder.exists():
+        trained = trained_by(last, learnt(before), checkpoints=Path(f"{folder}.part"))
+        save(trained, folder, {"stages": [[step.data, step.dev, step.by.spec] for step in steps]})
+    return folder
+
+
+def trained_by(step: Step, start: Ranker | None, checkpoints: Path | None = None) -> Ranker:
+    """The ranker that one stage teaches."""
+    return step.by.train(pools_of(step.data), pools_of(step.dev), start=start, checkpoints=checkpoints)
+
+
+def embed(step: Step) -> None:
+    """Embed the texts that a trainer with features will see, so that they are in the cache."""
+    if features := getattr(step.by, "features", ""):
+        from demur.training.lessons import vectors_of
+
+        pools = [*pools_of(step.data), *pools_of(step.dev)]
+        texts = [text for pool in pools for text in (pool.question, *pool.answers)]
+        vectors_of(list(dict.fromkeys(texts)), embedder(features))
+
+
+def key(steps: Sequence[Step]) -> str:
+    """The hash of all that stages depend on."""
+    said = [[hash_of(s.data), hash_of(s.dev), s.by.spec, s.by.edition, s.by.depends] for s in steps]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

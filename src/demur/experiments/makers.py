@@ -1,0 +1,112 @@
+"""The ranker of a run: built from its spec, or trained stage by stage; and what it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from demur import registry
+from demur.embedders.skipgram import Training
+from demur.errors import UsageError
+from demur.experiments import learning, texts
+from demur.experiments.recipe import Row, Vectors
+from demur.rankers import Ranker, ranker
+from demur.specs import listed, parse
+
+if TYPE_CHECKING:
+    from demur.experiments.runs import Run
+
+_PARTS = ("ranker", "trainer", "embedder")
+
+
+def spelled(run: Run, spec: str) -> str:
+    """A spec of a recipe with files of word vectors and folders of models in the place of names in braces.
+
+    ``{vectors}`` stands for those that the column names.
+    """
+    for model in run.table.model:
+        if f"{{{model.name}}}" in spec:
+            row = Row(model.name, trainer=spelled(run, model.trainer), stage=model.stage)
+            folder = learning.kept(learning.staged(row, run.column, model.seed))
+            spec = spec.replace(f"{{{model.name}}}", str(folder))
+    for vectors in run.table.vectors:
+        names = [vectors.name] + ["vectors"] * (run.column.vectors == vectors.name)
+        for name in names:
+            if f"{{{name}}}" in spec:
+                spec = spec.replace(f"{{{name}}}", str(texts.vectors(_how(vectors), vectors.data)))
+    if "{" in spec:
+        raise UsageError(
+            f"{spec}: nothing is called so; add [[vectors]] or [[model]], or vectors to the column"
+        )
+    return spec
+
+
+def _how(vectors: Vectors) -> Training:
+    return Training(epochs=vectors.epochs, min_count=vectors.min_count, width=vectors.width)
+
+
+def built(run: Run) -> Ranker:
+    """The ranker of a run that learns nothing, with the run's seed where it takes one."""
+    spec = spelled(run, run.row.ranker)
+    found = ranker(spec)
+    return ranker(spec, seed=run.seed) if hasattr(found, "seed") else found
+
+
+def stages(run: Run) -> list[learning.Step]:
+    """The stages of a run, the column's data and settings in their place."""
+    return learning.staged(replace(run.row, trainer=spelled(run, run.row.trainer)), run.column, run.seed)
+
+
+def made(run: Run) -> Ranker:
+    """The ranker of a run."""
+    if run.row.ranker:
+        return built(run)
+    trained = learning.learnt(stages(run))
+    if trained is None:
+        raise UsageError(f"row {run.row.name!r} has no stage to learn from")
+    return trained
+
+
+def maker(run: Run) -> dict[str, Any]:
+    """What the ranker of a run depends on."""
+    if run.row.ranker:
+        return {"ranker": run.row.ranker, "made of": built(run).fingerprint}
+    steps = stages(run)
+    said = [[step.data, step.dev, step.settings] for step in steps]
+    return {"trainer": run.row.trainer, "stages": said, "made of": learning.key(steps)}
+
+
+def homes(*specs: str) -> list[str]:
+    """The modules of what specs name, and of what their settings name in turn."""
+    found: list[str] = []
+    waiting = [part for spec in specs for part in listed(spec)]
+    while waiting:
+        try:
+            wanted = parse(waiting.pop())
+        except UsageError:  # a setting that is no spec
+            continue
+        known = [registry.OURS[kind].get(wanted.name, "") for kind in _PARTS]
+        found += [home.partition(":")[0] for home in known if home]
+        texts_ = [value for value in wanted.settings.values() if isinstance(value, str)]
+        waiting += [part for text in texts_ for part in listed(text)]
+    return sorted(set(found))
+
+
+def prepare(run: Run) -> None:
+    """Make what runs share before several processes begin: vectors, all stages but the last, embeddings."""
+    if run.row.trainer:
+        steps = stages(run)
+        learning.learnt(steps[:-1])
+        learning.embed(steps[-1])
+        learning.embed(replace(steps[-1], data=run.column.data))
+
+
+def one_thread() -> None:
+    """Let this process compute in one thread: another process has the other core."""
+    from demur.errors import require
+
+    require("torch", extra="encoder").set_num_threads(1)
+
+
+__all__: Sequence[str] = ["built", "homes", "made", "maker", "one_thread", "prepare", "stages"]

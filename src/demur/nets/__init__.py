@@ -1,0 +1,1 @@
+"""Networks in pure torch, one to a file, the shape beside each line."""

@@ -1,0 +1,35 @@
+"""A transformer that reads a question and an answer together and scores the pair from its first token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from demur.errors import require
+
+if TYPE_CHECKING:
+    import torch
+
+
+def load(model: str, revision: str | None = None) -> torch.nn.Module:
+    """A Hugging Face encoder with one output; a missing scoring head is drawn by torch's seed."""
+    require("torch", extra="encoder")
+    transformers: Any = require("transformers", extra="encoder")
+    network: torch.nn.Module = transformers.AutoModelForSequenceClassification.from_pretrained(
+        model, num_labels=1, revision=revision or "main"
+    )
+    return network
+
+
+def score(network: torch.nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    """One number per pair.
+
+    The batch holds ``input_ids``, ``attention_mask`` and perhaps ``token_type_ids``: pairs × tokens.
+    """
+    logits: torch.Tensor = network(**batch).logits  # pairs × 1
+    return logits[:, 0].float()  # pairs
+
+
+def freeze_words(network: torch.nn.Module) -> None:
+    """Leave the word embeddings as they are: half of a small model's weights, and few of them are met."""
+    embeddings: Any = getattr(network, "get_input_embeddings")()  # noqa: B009  # a Hugging Face model's
+    embeddings.weight.requires_grad_(False)

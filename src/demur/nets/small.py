@@ -1,0 +1,48 @@
+"""What the two small nets of the scarce-annotations paper share: what they can be asked, and how they begin."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+NOISE = 0.01  # of an identity: units that begin alike must be able to part
+
+
+class SmallNet(nn.Module):
+    """A net that scores pairs of vectors. B pairs (or triplets) of a batch, d numbers in a text's vector."""
+
+    @abstractmethod
+    def forward(self, questions: Tensor, answers: Tensor) -> Tensor:  # B × d, B × d
+        """The score of each pair: B."""
+
+    @abstractmethod
+    def triplets(self, questions: Tensor, right: Tensor, wrong: Tensor) -> tuple[Tensor, Tensor]:
+        """The scores of the questions with right and with wrong answers: B, B."""
+
+    @staticmethod
+    @abstractmethod
+    def similarity(scores: Tensor) -> Tensor:
+        """The scores as similarities from 0 to 1, which a margin is to be between."""
+
+    @staticmethod
+    @abstractmethod
+    def entropy(scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        """The mean cross-entropy, with the similarity as the chance that an answer is right."""
+
+    def __call__(self, questions: Tensor, answers: Tensor) -> Tensor:
+        """As `forward`."""
+        scores: Tensor = super().__call__(questions, answers)
+        return scores
+
+
+def dense(inputs: int, outputs: int, init: str = "glorot") -> nn.Linear:
+    """A dense layer with bias 0 and weights as Keras draws them (Glorot, uniform); or near the identity."""
+    layer = nn.Linear(inputs, outputs)
+    with torch.no_grad():
+        nn.init.zeros_(layer.bias)
+        nn.init.xavier_uniform_(layer.weight)
+        if init == "identity":
+            layer.weight.mul_(NOISE).add_(torch.eye(outputs, inputs))
+    return layer

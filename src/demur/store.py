@@ -1,0 +1,110 @@
+"""A saved model is a folder: ranker.json says what it is and the checksum of every other file in it.
+
+A folder is written beside its place and renamed, so that it is there whole or not at all. A file that is
+not as it was written is refused with one line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from demur.errors import DataError
+from demur.files import sha256, whole, written
+
+FORMAT = "demur ranker 1"
+FACTS = "ranker.json"
+LATER = {"gate.json", "README.md"}  # may be written or changed after the folder was made
+
+
+@dataclass(frozen=True)
+class Model:
+    """What a model folder says of itself.
+
+    `spec` builds the ranker; one that learnt something takes the folder as its setting ``folder``. `made`
+    tells how it came about: data, settings, seed, measures.
+    """
+
+    folder: Path
+    spec: str
+    files: Mapping[str, str]
+    made: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what is in the folder, wherever it lies."""
+        import hashlib
+
+        said = json.dumps([self.spec, dict(self.files)], sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def is_model(folder: str | Path) -> bool:
+    """Whether a model lies in a folder."""
+    return (Path(folder) / FACTS).is_file()
+
+
+@contextmanager
+def saving(folder: str | Path, spec: str, made: Mapping[str, Any] | None = None) -> Iterator[Path]:
+    """A folder to put a model's files into; it takes its place when all went well.
+
+    An older model there is replaced as a whole, its gate with it: a gate speaks of one model. Any other
+    folder that is not empty is refused.
+    """
+    folder = Path(folder)
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not is_model(folder)):
+        raise DataError("is there already and is no model", path=folder, fix="name another folder")
+    beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    shutil.rmtree(beside, ignore_errors=True)
+    try:
+        with written(folder):
+            beside.mkdir(parents=True)
+            yield beside
+            files = {
+                path.relative_to(beside).as_posix(): sha256(path)
+                for path in sorted(beside.rglob("*"))
+                if path.is_file() and path.name not in LATER
+            }
+            facts = {"format": FORMAT, "spec": spec, "files": files, "made": dict(made or {})}
+            text = json.dumps(facts, ensure_ascii=False, indent=1, allow_nan=False)
+            (beside / FACTS).write_text(text + "\n", "utf-8")
+            if folder.is_dir():
+                old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+                folder.replace(old)
+                beside.replace(folder)
+                shutil.rmtree(old)
+            else:
+                beside.replace(folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def opened(folder: str | Path, check: bool = True) -> Model:
+    """What lies in a model folder, each file checked against its checksum."""
+    folder = Path(folder)
+    if not is_model(folder):
+        raise DataError(f"holds no model, as it has no {FACTS}", path=folder, fix="name a folder demur wrote")
+    path = folder / FACTS
+    again = "train or save the model again"
+    try:
+        facts: Any = json.loads(whole(path))
+        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+            raise DataError(f"is not in the form {FORMAT!r}", path=path, fix=again)
+        model = Model(folder, str(facts["spec"]), dict(facts["files"]), dict(facts["made"]))
+    except (ValueError, TypeError, KeyError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"is broken ({type(error).__name__}: {error})", path=path, fix=again) from None
+    for name, expected in model.files.items() if check else ():
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise DataError(f"names a file outside its folder ({name})", path=path, fix=again)
+        if sha256(folder / name) != expected:
+            fix = f"copy it again, or {again}"
+            raise DataError(f"is not the file that {FACTS} describes (checksum)", path=folder / name, fix=fix)
+    return model

@@ -1,0 +1,47 @@
+"""What every trainer is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from demur.rankers.base import Ranker
+from demur.specs import Spelled
+from demur.types import Pool
+
+Report = Callable[[dict[str, Any]], None]
+"""Told about each epoch, or every few seconds: ``{"epoch", "loss", "dev", "pairs_per_second", …}``."""
+
+
+def silent(facts: dict[str, Any]) -> None:
+    """Nothing is said."""
+
+
+class Trainer(Spelled, ABC):
+    """A frozen dataclass whose fields are its settings; among them is ``seed``, if it draws anything."""
+
+    edition: ClassVar[int] = 1
+    """Raised when a change of the code changes what is learnt: kept models of older editions are not used."""
+
+    @property
+    def depends(self) -> str:
+        """What the result hangs on besides settings and pools, such as a hash of the vectors of words."""
+        return ""
+
+    @abstractmethod
+    def train(
+        self,
+        pools: Sequence[Pool],
+        dev: Sequence[Pool] = (),
+        *,
+        start: Ranker | None = None,
+        checkpoints: Path | None = None,
+        report: Report = silent,
+    ) -> Ranker:
+        """The ranker that these pools teach: from scratch, or from where `start`, of its kind, had come to.
+
+        Without `dev` there is no early stopping. Where `checkpoints` is a folder, long training goes on from
+        what lies there after a kill, with the same result as if it had not been killed.
+        """

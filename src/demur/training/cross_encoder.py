@@ -1,0 +1,154 @@
+"""Training of a cross-encoder on labelled pools: the right answers against the others of their pool."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from demur.errors import UsageError, require
+from demur.rankers.base import Ranker
+from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
+from demur.rankers.pairs import Pairs, tokenised
+from demur.training.base import Report, Trainer, silent
+from demur.training.loop import Schedule, Step, fit
+from demur.types import IntArray, Pool
+
+if TYPE_CHECKING:
+    import torch
+
+_SORTED_TOGETHER = 1024  # pools among which batches of like length are made
+
+
+@dataclass(frozen=True)
+class CrossEncoder(Trainer):
+    """A cross-encoder from any Hugging Face encoder: a softmax over each pool, or pair by pair (pointwise).
+
+    Of each pool all right answers are seen and at most `negatives` others, drawn by the seed. A step is as
+    many pools as `tokens` allow.
+    """
+
+    name: ClassVar[str] = "cross-encoder"
+    base: str = "minilm"
+    loss: str = "listwise"
+    learning_rate: float = 1e-4
+    epochs: int = 1
+    negatives: int = 3
+    tokens: int = 3072
+    max_length: int = 128
+    freeze_words: bool = True
+    precision: str = "bf16"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.loss not in ("listwise", "pointwise"):
+            raise UsageError(f"loss={self.loss!r} is not known; use loss=listwise or loss=pointwise")
+        if self.precision not in ("bf16", "fp32"):
+            raise UsageError(f"precision={self.precision!r} is not known; use precision=bf16 or fp32")
+        if min(self.epochs, self.negatives, self.tokens) < 1 or self.max_length < 16:
+            raise UsageError("epochs, negatives and tokens must be 1 or more, and max_length 16 or more")
+
+    def train(
+        self,
+        pools: Sequence[Pool],
+        dev: Sequence[Pool] = (),
+        *,
+        start: Ranker | None = None,
+        checkpoints: Path | None = None,
+        report: Report = silent,
+    ) -> CrossEncoderRanker:
+        """The cross-encoder that these pools teach; those without a right and a wrong answer teach nothing."""
+        torch = require("torch", extra="encoder")
+        if start is not None and not isinstance(start, CrossEncoderRanker):
+            raise UsageError(
+                f"a cross-encoder cannot start from {start.spec}; start from another one"
+            )
+        taught = [sampled for pool in pools if (sampled := self._sampled(pool)) is not None]
+        if not taught:
+            raise UsageError("no pool has both a right and a wrong answer; nothing can be learnt from them")
+        with torch.random.fork_rng():  # the caller's random numbers are left alone
+            torch.manual_seed(self.seed)
+            begun = start or CrossEncoderRanker(model=self.base, max_length=self.max_length)
+            network, tokenizer = begun.fresh()
+            if self.freeze_words:
+                from demur.nets.cross_encoder import freeze_words
+
+                freeze_words(network)
+            pairs = tokenised(tokenizer, taught, self.max_length)
+            self._fit(network, pairs, taught, checkpoints, report)
+        return begun.holding(network, tokenizer)
+
+    def _fit(
+        self,
+        network: torch.nn.Module,
+        pairs: Pairs,
+        taught: Sequence[Pool],
+        checkpoints: Path | None,
+        report: Report,
+    ) -> None:
+        from demur.nets.cross_encoder import score
+        from demur.training.pool_losses import listwise, pointwise
+
+        loss = {"listwise": listwise, "pointwise": pointwise}[self.loss]
+        sizes = [len(pool) for pool in taught]
+        ends = np.cumsum([0, *sizes])
+        right = np.array([bool(c.label and c.label > 0) for pool in taught for c in pool.candidates])
+
+        def loss_of(step: Step) -> tuple[torch.Tensor, int]:
+            import torch
+
+            chosen = [pair for pool in step for pair in range(ends[pool], ends[pool + 1])]
+            scores = score(network, pairs.batch(chosen))
+            return loss(scores, torch.from_numpy(right[chosen]), [sizes[pool] for pool in step]), len(chosen)
+
+        longest = np.array([pairs.lengths[a:b].max() for a, b in itertools.pairwise(ends)])
+        orders = (self._steps(longest, sizes, epoch) for epoch in range(self.epochs))
+        steps = [step for order in orders for step in order]
+        named = None
+        if checkpoints is not None:
+            checkpoints.mkdir(parents=True, exist_ok=True)
+            named = checkpoints / f"{self._key(taught)}.safetensors"
+        schedule = Schedule(self.learning_rate, precision=self.precision)
+        fit(network, steps, loss_of, schedule, named, report)
+
+    def _sampled(self, pool: Pool) -> Pool | None:
+        """The pool with all right answers and some others; None if it has not both."""
+        right = [c for c in pool.candidates if c.label is not None and c.label > 0]
+        wrong = [c for c in pool.candidates if c.label is not None and c.label <= 0]
+        if not right or not wrong:
+            return None
+        if len(wrong) > self.negatives:
+            draws = np.random.default_rng([self.seed, *hashlib.sha256(pool.id.encode()).digest()[:8]])
+            wrong = [wrong[n] for n in sorted(draws.choice(len(wrong), self.negatives, replace=False))]
+        return Pool(pool.id, pool.question, (*right, *wrong), pool.extra)
+
+    def _steps(self, longest: IntArray, sizes: Sequence[int], epoch: int) -> Iterator[list[int]]:
+        """The pools of each step of an epoch: shuffled, then put together by length within stretches."""
+        draws = np.random.default_rng([self.seed, epoch])
+        order = draws.permutation(len(longest))
+        steps: list[list[int]] = []
+        for at in range(0, len(order), _SORTED_TOGETHER):
+            stretch = order[at : at + _SORTED_TOGETHER]
+            step: list[int] = []
+            held = 0
+            for pool in stretch[np.argsort(longest[stretch], kind="stable")].tolist():
+                if step and (held + sizes[pool]) * longest[pool] > self.tokens:
+                    steps.append(step)
+                    step, held = [], 0
+                step.append(pool)
+                held += sizes[pool]
+            steps.append(step)
+        for place in draws.permutation(len(steps)).tolist():
+            yield steps[place]
+
+    def _key(self, taught: Sequence[Pool]) -> str:
+        """A hash of the settings and of what is learnt from: no checkpoint is taken for another's."""
+        digest = hashlib.sha256(self.spec.encode())
+        for pool in taught:
+            digest.update(repr((pool.question, [(c.text, c.label) for c in pool.candidates])).encode())
+        return digest.hexdigest()[:16]

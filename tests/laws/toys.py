@@ -1,0 +1,112 @@
+"""Settings for what cannot be built by its bare name, as it needs vectors or a model: tiny ones, made once.
+
+``settings(name)`` is empty for all that need nothing. To add one, write a function and name it in TOYS.
+"""
+
+from __future__ import annotations
+
+import atexit
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from demur.specs import Setting
+
+WORDS = ["ship", "sailed", "round", "cape", "may", "nothing", "cafe", "café", "abc", "हिन्दी", "🎉", "the"]
+
+
+@cache
+def folder() -> Path:
+    """A folder for toys, gone when the process ends."""
+    made = tempfile.TemporaryDirectory(prefix="demur-toys-")
+    atexit.register(made.cleanup)
+    return Path(made.name)
+
+
+@cache
+def vectors() -> str:
+    """A file of vectors, 8 wide, for some words of the contracts' texts."""
+    rows = np.random.default_rng(4).normal(size=(len(WORDS), 8))
+    lines = [f"{word} {' '.join(f'{x:.6f}' for x in row)}" for word, row in zip(WORDS, rows, strict=True)]
+    path = folder() / "vectors.txt"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+@cache
+def bert(pooling: str = "", normalize: bool = False, name: str = "bert") -> str:
+    """A folder with a BERT of two layers, 16 wide, that has learnt nothing; with `pooling` as
+    sentence-transformers keeps it.
+    """
+    import json
+
+    import torch
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    from demur.embedders.encoder_loading import quietly
+
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789?!.,'船🎉"
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        *letters,
+        *(f"##{c}" for c in letters),
+        *WORDS,
+        "##ed",
+        "quest",
+    ]
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
+    )
+    special = {f"{each}_token": f"[{each.upper()}]" for each in ("pad", "unk", "cls", "sep")}
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    config = BertConfig(
+        vocab_size=len(vocabulary), max_position_embeddings=48, initializer_range=0.5, **sizes
+    )
+    path = folder() / name / (pooling or "plain") / str(normalize)
+    with quietly(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        BertModel(config).save_pretrained(path)
+        names = ["input_ids", "token_type_ids", "attention_mask"]
+        PreTrainedTokenizerFast(
+            tokenizer_object=tokenizer, model_input_names=names, model_max_length=48, **special
+        ).save_pretrained(path)
+    if pooling:
+        kinds = ["Transformer", "Pooling", "Normalize"][: 3 if normalize else 2]
+        steps = [
+            {
+                "idx": n,
+                "name": str(n),
+                "path": f"{n}_{kind}" if n else "",
+                "type": f"sentence_transformers.models.{kind}",
+            }
+            for n, kind in enumerate(kinds)
+        ]
+        (path / "modules.json").write_text(json.dumps(steps), "utf-8")
+        (path / "1_Pooling").mkdir()
+        pooled = {"word_embedding_dimension": 16, f"pooling_mode_{pooling}": True}
+        (path / "1_Pooling" / "config.json").write_text(json.dumps(pooled), "utf-8")
+    return str(path)
+
+
+TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
+    "average": lambda: {"vectors": vectors()},
+    "encoder": lambda: {"model": bert()},
+}
+
+
+def settings(name: str) -> dict[str, Setting]:
+    """What a ranker of this name is built with in tests."""
+    return TOYS[name]() if name in TOYS else {}
