@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from demur.data import load
     from demur.errors import DemurError, NoThreshold
     from demur.evaluation import compare, evaluate
+    from demur.rankers import open_model as open
     from demur.rankers import ranker
     from demur.risk.gate import calibrate
     from demur.types import Abstention, Answer, Candidate, Pool, Ranking, Span
@@ -30,6 +31,7 @@ __all__ = [
     "compare",
     "evaluate",
     "load",
+    "open",
     "ranker",
 ]
 
@@ -47,6 +49,7 @@ _HOMES = {
     "compare": "evaluation",
     "evaluate": "evaluation",
     "load": "data",
+    "open": "rankers:open_model",
     "ranker": "rankers",
 }
 
@@ -54,7 +57,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'demur' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"demur.{_HOMES[name]}"), name)
+    home, _, called = _HOMES[name].partition(":")
+    return getattr(importlib.import_module(f"demur.{home}"), called or name)
 
 
 def __dir__() -> list[str]:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import demur
-from demur.data import Dataset, Pools, dataset, load, pools, stream
+from demur.data import Dataset, Pools, dataset, formats, load, pools, stream
 from demur.errors import DataError, MissingData, UnknownName, UsageError
+from demur.types import Pool
 
 
 def test_a_dataset_has_its_splits_as_items_and_attributes(root: Path) -> None:
@@ -135,3 +136,15 @@ def test_missing_data_says_which_file_and_how_to_obtain_it(
     assert "set DEMUR_DATA to that folder" in message
     with pytest.raises(MissingData, match="SQuAD site"):  # the dataset that the file belongs to says how
         len(pools("squad-t/dev"))
+
+
+def test_parts_of_a_file_of_ones_own(tmp_path: Path) -> None:
+    made = [Pool.of(f"q{n}", ["a", "b"], [n % 2, 0], id=str(n)) for n in range(10)]
+    file = tmp_path / "faq.jsonl"
+    formats.write(file, made)
+    assert [pool.id for pool in pools(f"{file}/answerable")] == ["1", "3", "5", "7", "9"]
+    assert len(pools(f"{file}/answerable/sample-2-seed-4")) == 2
+    with pytest.raises(UnknownName, match=r"unknown subset of .*faq.jsonl 'answerabel'; did you mean"):
+        pools(f"{file}/answerabel")
+    with pytest.raises(DataError, match="no such file"):
+        pools(f"{tmp_path}/other.jsonl/answerable")

@@ -21,6 +21,7 @@ FLOORS = [
         "sentences",
         "registry",
         "store",
+        "toml",
         "cache",
         "cleaning",
     },

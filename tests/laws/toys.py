@@ -36,11 +36,13 @@ def vectors() -> str:
     return str(path)
 
 
+def bert(pooling: str = "", normalize: bool = False) -> str:
+    """A folder with a BERT that has learnt nothing; with `pooling` as sentence-transformers keeps it."""
+    return _bert(pooling, normalize)
+
+
 @cache
-def bert(pooling: str = "", normalize: bool = False, name: str = "bert") -> str:
-    """A folder with a BERT of two layers, 16 wide, that has learnt nothing; with `pooling` as
-    sentence-transformers keeps it.
-    """
+def _bert(pooling: str, normalize: bool) -> str:
     import json
 
     import torch
@@ -75,7 +77,7 @@ def bert(pooling: str = "", normalize: bool = False, name: str = "bert") -> str:
     config = BertConfig(
         vocab_size=len(vocabulary), max_position_embeddings=48, initializer_range=0.5, **sizes
     )
-    path = folder() / name / (pooling or "plain") / str(normalize)
+    path = folder() / "bert" / (pooling or "plain") / str(normalize)
     with quietly(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         BertModel(config).save_pretrained(path)
@@ -101,8 +103,25 @@ def bert(pooling: str = "", normalize: bool = False, name: str = "bert") -> str:
     return str(path)
 
 
+@cache
+def classifier() -> str:
+    """A folder with that BERT as a sequence classifier of one output."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    from demur.embedders.encoder_loading import quietly
+
+    path = folder() / "classifier"
+    with quietly(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        AutoModelForSequenceClassification.from_pretrained(bert(), num_labels=1).save_pretrained(path)
+        AutoTokenizer.from_pretrained(bert()).save_pretrained(path)
+    return str(path)
+
+
 TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "average": lambda: {"vectors": vectors()},
+    "cross-encoder": lambda: {"model": classifier()},
     "encoder": lambda: {"model": bert()},
 }
 

@@ -18,7 +18,8 @@ def ask(
     example: ExampleFlag = False,
     top: Annotated[int, typer.Option(min=1, help="How many passages to show.")] = 5,
     ranker: Annotated[
-        str | None, typer.Option(help="A ranker that scores the best 50 passages again, such as overlap.")
+        str | None,
+        typer.Option(help="A ranker that scores the best 50 passages again: a name or a folder."),
     ] = None,
     stem: StemOption = "english",
     gate: GateOption = None,
@@ -28,13 +29,13 @@ def ask(
     """Answer a question from files: the best passage, its sentence quoted, or why there is no answer."""
     from demur.asking import as_plain
     from demur.cli.answers import show
-    from demur.cli.promises import gate_at, second_ranker_of
+    from demur.cli.promises import gate_for, second_ranker_of
 
     with warnings_noted():
         found = library(sources, example, stem)
-    opened = None if gate is None else gate_at(gate)
+    opened = gate_for(gate, ranker, of_files=True)
     if opened is not None and ranker is None:
-        ranker = second_ranker_of(opened)
+        ranker = second_ranker_of(opened, gate)
     built = None if ranker is None else found.prepared(ranker)
     if opened is not None:
         opened.check_ranker(found.search(built))  # before any question is read

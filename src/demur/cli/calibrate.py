@@ -26,7 +26,8 @@ FAILED = 1
 
 def calibrate(
     ranker: Annotated[
-        str, typer.Argument(metavar="RANKER", help="A ranker such as bm25; with --from also none.")
+        str,
+        typer.Argument(metavar="RANKER", help="A ranker such as bm25, or a folder; with --from also none."),
     ],
     data: Annotated[str, typer.Argument(metavar="DATA", help="Labelled pools: a dataset or a file.")],
     risk: Annotated[float, typer.Option(help="The share of answers that may be wrong.")] = 0.1,
@@ -104,7 +105,10 @@ def _refuse(error: NoThreshold, json: bool) -> NoReturn:
 
 def _place(ranker: str, output: str | None) -> str | None:
     """The file for the gate: as asked, or beside the ranker if that is a folder."""
-    chosen = output or (ranker if Path(ranker).is_dir() else None)
+    from demur.rankers.opening import folder_of
+
+    folder = None if ranker == "none" else folder_of(ranker)
+    chosen = output or (None if folder is None else str(folder))
     return (
         str(Path(chosen) / "gate.json")
         if chosen not in (None, "-") and Path(chosen or "").is_dir()

@@ -10,6 +10,7 @@ import typer
 
 from demur import __version__
 from demur.cli import data, vectors
+from demur.cli.advise import advise
 from demur.cli.ask import ask
 from demur.cli.calibrate import calibrate
 from demur.cli.compare import compare
@@ -18,6 +19,7 @@ from demur.cli.plot import plot
 from demur.cli.rank import rank
 from demur.cli.reproduce import reproduce
 from demur.cli.score import score
+from demur.cli.train import train
 from demur.errors import DemurError
 
 FAILED, MISUSED = 1, 2
@@ -52,7 +54,9 @@ app.command()(rank)
 app.command()(score)
 app.command()(evaluate)
 app.command()(compare)
+app.command()(train)
 app.command()(calibrate)
+app.command()(advise)
 app.command()(plot)
 app.command()(reproduce)
 app.add_typer(data.app, name="data")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from demur.cli.console import JsonFlag, emit, say
-from demur.cli.promises import ExplainFlag, GateOption
+from demur.cli.promises import GateOption
 
 
 def rank(
@@ -17,7 +17,8 @@ def rank(
         typer.Option(help="Candidates, one to a line; or .jsonl or .csv with a text or answer; - is stdin."),
     ],
     ranker: Annotated[
-        str | None, typer.Option(help="A ranker; if not said, that of the gate or the sets, or bm25.")
+        str | None,
+        typer.Option(help="A name or a folder; if not said, the ranker of the gate or the sets, or bm25."),
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many to print; 0 is all.")] = 0,
     gate: GateOption = None,
@@ -32,16 +33,18 @@ def rank(
     calibration: Annotated[
         str | None, typer.Option(metavar="DATA", help="The labelled pools behind --set RATE.")
     ] = None,
-    explain: ExplainFlag = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the words behind each score, and how far a promise goes.")
+    ] = False,
     json: JsonFlag = False,
 ) -> None:
     """Rank given candidates for one question; each is shown on one line, its line breaks as spaces."""
-    from demur.cli import promises
+    from demur.cli import explanations, promises
     from demur.data.candidates import read_candidates
     from demur.types import Pool
 
-    opened = None if gate is None else promises.gate_at(gate)
-    chosen_ranker = ranker or (promises.ranker_of(opened) if opened else None)
+    opened = promises.gate_for(gate, ranker)
+    chosen_ranker = ranker or (promises.ranker_of(opened, gate) if opened else None)
     built, rule = promises.ranker_and_sets(chosen_ranker, sets, calibration)
     given = list(read_candidates(candidates))
     built = built.prepare([Pool("q", question, tuple(given))])
@@ -51,19 +54,27 @@ def rank(
     ranking = built.rank(question, given)
     verdict = opened.judge(ranking) if opened and given else None
     chosen = rule.of(ranking) if rule else ranking.candidates[: top or None]
+    why = explanations.explanations(built, question, given) if explain and given else {}
     if json:
-        rows = [{"rank": n, "id": c.id, "text": c.text, "score": s} for n, (c, s) in enumerate(ranking, 1)]
-        told: dict[str, Any] = {"question": question, "ranker": built.spec, "ranking": rows[: top or None]}
+        rows: list[dict[str, Any]] = [
+            {"rank": n, "id": c.id, "text": c.text, "score": s} for n, (c, s) in enumerate(ranking, 1)
+        ][: top or None]
+        for row in rows if why else ():
+            row["pairs"] = explanations.plain_pairs(why[row["text"]])
+        told: dict[str, Any] = {"question": question, "ranker": built.spec, "ranking": rows}
         if opened:
             told |= promises.plain_verdict(opened, verdict)
         if rule:
             told["set"] = promises.plain_set(rule, chosen)
         emit(told)
         return
+    for line in promises.verdict_lines(opened, verdict) if opened else ():
+        say(line)
+    shown = list(ranking)[: len(chosen)]
+    if why:
+        explanations.show(shown, why)
     lines = []
-    if opened:
-        lines += promises.verdict_lines(opened, verdict)
-    for number, (candidate, score) in enumerate(list(ranking)[: len(chosen)], 1):
+    for number, (candidate, score) in enumerate(() if why else shown, 1):
         text = " ".join(candidate.text.splitlines())
         lines.append(f"{number:>3}  {score:8.4f}  {text}")
     if rule:

@@ -55,10 +55,8 @@ def train(
     if json:
         emit({"output": output, **_facts(table)})
     else:
-        seen = table.made
-        note(
-            f"{len(table):,} words, {table.width} wide, from {seen['words']:,} in {seen['texts']:,} texts: {output}"
-        )
+        read = f"{table.made['words']:,} words in {table.made['texts']:,} texts"
+        note(f"learnt {len(table):,} words, {table.width} wide, from {read}: {output}")
 
 
 @app.command()

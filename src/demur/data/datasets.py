@@ -93,6 +93,10 @@ def load(id: str | Path) -> Dataset | Pools:
     except UnknownName as error:
         if str(id) == "-" or Path(id).exists():
             return Pools(str(id), (str(id),), partial(formats.read, id))
+        if (whole := _holding(Path(id))) is not None:
+            parts = Path(id).relative_to(whole).parts
+            chosen = [subsets.find(part, {}, str(whole)) for part in parts]
+            return Pools(str(id), (str(whole),), partial(_parts, whole, chosen))
         names = registry.names("dataset")
         if name in names:
             raise
@@ -100,6 +104,18 @@ def load(id: str | Path) -> Dataset | Pools:
             fix = "check the spelling of the path"
             raise DataError("no such file or folder", path=id, fix=fix) from error
         raise UnknownName("dataset or file", str(id), names) from None
+
+
+def _holding(path: Path) -> Path | None:
+    """The file that a path such as ``faq.jsonl/sample-10`` names a part of."""
+    return next((parent for parent in path.parents if parent.is_file()), None)
+
+
+def _parts(file: Path, chosen: Sequence[Subset]) -> Iterator[Pool]:
+    pools: Iterator[Pool] = iter(formats.read(file))
+    for subset in chosen:
+        pools = iter(subset(pools))
+    return pools
 
 
 def _registered(name: str, rest: str) -> Dataset | Pools:

@@ -63,9 +63,7 @@ def _downloaded(model: str, revision: str) -> Path:
     except (OSError, ValueError) as error:
         at = f" at revision {revision!r}" if revision else ""
         why = str(error).partition("\n")[0].strip() or type(error).__name__
-        what = (
-            f"the model {model!r}{at} is no folder here and cannot be had from the Hugging Face hub ({why})"
-        )
+        what = f"the model {model!r}{at} is no folder here, and the Hugging Face hub gives none ({why})"
         fix = "check the spelling and the network, or copy the model here and name its folder"
         raise DataError(what, fix=f"{fix}; {MINILM} needs no network") from None
 

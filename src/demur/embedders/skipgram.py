@@ -1,7 +1,7 @@
-"""Word vectors trained on texts at hand: word2vec's skip-gram or CBOW, by gensim.
+"""Word vectors trained on texts at hand: word2vec's skip-gram or CBOW, by gensim; or by counting.
 
-The defaults are the scarce-annotations paper's: skip-gram, 300 wide, a window of 8 words, words that occur ten
-times or more. With one thread the same texts give the same vectors; with more, training is faster and its
+The defaults are the scarce-annotations paper's: skip-gram, 300 wide, a window of 8 words, words that occur
+ten times or more. With one thread the same texts give the same vectors; with more, training is faster and its
 result differs a little each time.
 """
 
@@ -11,13 +11,15 @@ import dataclasses
 import hashlib
 import logging
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from demur.embedders.base import Vectors
 from demur.embedders.tables import Table
 from demur.embedders.words import words_of
 from demur.errors import DataError, UsageError, require
@@ -25,7 +27,7 @@ from demur.errors import DataError, UsageError, require
 Meter = Callable[[str, str, int | None], AbstractContextManager[Callable[[int], None]]]
 
 _CHOICES = {
-    "model": ("skipgram", "cbow"),
+    "model": ("skipgram", "cbow", "ppmi"),
     "clean": ("paper", "plain"),
     "stopwords": ("drop", "keep"),
 }
@@ -69,21 +71,47 @@ def train(
 ) -> Table:
     """The vectors that these texts teach, each different text once; the most frequent word comes first."""
     how = how or Training()
-    word2vec = require("gensim.models.word2vec", extra="vectors")
+    learn = _count if how.model == "ppmi" else _word2vec
     with meter("reading", "texts", None) as advance:
         lists, facts = _read(texts, how, advance)
-    settings = {"vector_size": how.width, "window": how.window, "min_count": how.min_count, "seed": how.seed}
-    with _quiet(), meter("training", "texts", len(lists) * (how.epochs + 1)) as advance:
-        model = word2vec.Word2Vec(**settings, sg=how.model == "skipgram", workers=threads, epochs=how.epochs)
-        model.build_vocab(_Told(lists, advance))
-        if not len(model.wv):
-            fix = "give more text, or a lower minimum count"
-            raise DataError(f"no word occurs {how.min_count} times in {facts['texts']:,} texts", fix=fix)
-        model.train(_Told(lists, advance), total_examples=model.corpus_count, epochs=model.epochs)
-    words = list(model.wv.index_to_key)
-    counts = np.array([model.wv.get_vecattr(word, "count") for word in words], np.int64)
+    occurring = Counter(word for words in lists for word in words)
+    if not any(count >= how.min_count for count in occurring.values()):
+        fix = "give more text, or a lower minimum count"
+        raise DataError(f"no word occurs {how.min_count} times in {facts['texts']:,} texts", fix=fix)
+    kept = [(word, count) for word, count in occurring.most_common() if count >= how.min_count]
+    words = [word for word, _ in kept]
+    vectors = learn(lists, dict(kept), how, threads, meter)
     all_facts = {**dataclasses.asdict(how), "threads": threads, **facts, **(made or {})}
-    return Table(words, np.array(model.wv.vectors, np.float32), counts, all_facts)
+    return Table(words, vectors, np.array([count for _, count in kept], np.int64), all_facts)
+
+
+def _word2vec(
+    lists: Sequence[list[str]], counts: Mapping[str, int], how: Training, threads: int, meter: Meter
+) -> Vectors:
+    word2vec = require("gensim.models.word2vec", extra="vectors")
+    settings = {"vector_size": how.width, "window": how.window, "min_count": how.min_count, "seed": how.seed}
+    with _quiet(), meter("training", "texts", len(lists) * how.epochs) as advance:
+        model = word2vec.Word2Vec(**settings, sg=how.model == "skipgram", workers=threads)
+        model.build_vocab_from_freq(dict(counts), corpus_count=len(lists))
+        model.train(
+            _Told(lists, advance),
+            total_examples=len(lists),
+            total_words=sum(map(len, lists)),
+            epochs=how.epochs,
+        )
+    vectors: Vectors = model.wv.vectors[[model.wv.key_to_index[word] for word in counts]]
+    return vectors
+
+
+def _count(
+    lists: Sequence[list[str]], counts: Mapping[str, int], how: Training, threads: int, meter: Meter
+) -> Vectors:
+    from demur.embedders.counting import vectors_by_counting
+
+    rows = {word: row for row, word in enumerate(counts)}
+    numbered = [[rows[word] for word in words if word in rows] for words in lists]
+    with meter("counting", "texts", len(lists)) as advance:
+        return vectors_by_counting(numbered, np.array([*counts.values()]), how.width, how.window, advance)
 
 
 def _read(

@@ -1,7 +1,7 @@
 """Vectors trained on a dataset's own kind of text, as the scarce-annotations paper's "specific" ones.
 
-They are trained when first asked for, on all texts whatever their labels, and then kept in the cache. The paper
-took all of Wikipedia for WikiQA and TrecQA; here it is the Wikipedia text of SQuAD and of the datasets.
+They are trained when first asked for, on all texts whatever their labels, and then kept in the cache. The
+paper took all of Wikipedia for WikiQA and TrecQA; here it is the Wikipedia text of SQuAD and of the datasets.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ from __future__ import annotations
 import json
 import logging
 import os
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +33,7 @@ from demur.errors import DataError, UsageError
 FORMAT = "demur vectors 1"
 ENDINGS = (".safetensors", ".txt", ".vec", ".bin", ".npz")
 _AGAIN = "copy it again, or make it again"
+_OF_NPZ = (ValueError, OSError, EOFError, KeyError, NotImplementedError, RuntimeError)  # what numpy raises
 _log = logging.getLogger(__name__)
 
 
@@ -76,7 +79,7 @@ def _checked(table: Table, path: Path) -> Table:
 
 def _read_npz(path: Path) -> Table:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             name = next((name for name in ("vectors", "vecs") if name in arrays), None)
             if name is None or "words" not in arrays:
                 what = f"has no arrays words and vectors, but {', '.join(arrays) or 'none at all'}"
@@ -85,12 +88,8 @@ def _read_npz(path: Path) -> Table:
             counts = arrays.get("counts")
     except DataError:
         raise
-    except (ValueError, OSError, EOFError, KeyError, NotImplementedError, RuntimeError) as error:
+    except (*_OF_NPZ, zipfile.BadZipFile, zlib.error) as error:
         raise _broken("npz", error, path) from None
-    except Exception as error:
-        if type(error).__name__ in ("BadZipFile", "error"):  # of zipfile and zlib
-            raise _broken("npz", error, path) from None
-        raise
     if words.dtype.kind not in "US" or words.ndim != 1:
         raise DataError(f"words are no list of texts ({words.dtype}, {words.shape})", path=path, fix=_AGAIN)
     if words.dtype.kind == "S":
@@ -185,8 +184,10 @@ def write(path: str | Path, table: Table, half: bool = False) -> None:
         elif ending == ".bin":
             word2vec.write_binary(file, table.words, table.vectors, path)
         else:
-            counts = {} if table.counts is None else {"counts": table.counts}
-            np.savez(file, words=np.array(table.words, np.str_), vectors=table.vectors, **counts)
+            arrays: dict[str, Any] = {"words": np.array(table.words, np.str_), "vectors": table.vectors}
+            if table.counts is not None:
+                arrays["counts"] = table.counts
+            np.savez(file, **arrays)
 
 
 def _as_safetensors(table: Table, half: bool, path: Path) -> bytes:

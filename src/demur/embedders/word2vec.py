@@ -17,6 +17,7 @@ WIDEST = 1 << 16
 _LONGEST_LINE = 1 << 21  # bytes
 _LONGEST_WORD = 1 << 12  # bytes
 _PACKED = 1032  # bytes that one byte of a gzip file can stand for, at best
+_BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"\s*(\d{1,18})[ \t]+(\d{1,18})\s*")
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _AGAIN = "copy or download it again"
@@ -26,7 +27,7 @@ def read(path: Path) -> tuple[list[str], Vectors]:
     """The words and vectors of a file; bytes of a word that are no UTF-8 are replaced."""
     with files.opened(path) as file:
         first, second = file.readline(_LONGEST_LINE), file.readline(_LONGEST_LINE)
-    header = _HEADER.fullmatch(first)
+    header = _HEADER.fullmatch(first.removeprefix(_BOM))
     if header is None:
         return _read_text(path, None, len(_parted(first)) - 1)
     count, width = int(header[1]), int(header[2])
@@ -54,8 +55,9 @@ def _read_text(path: Path, count: int | None, width: int) -> tuple[list[str], Ve
     for number, line in _text_lines(path, count is not None):
         parts = line.rsplit(b" ", width)
         try:
-            row = np.array(parts[1:], dtype=np.bytes_).astype(np.float32) if len(parts) > width else None
-        except ValueError:
+            with np.errstate(over="ignore"):  # too large for 32 bits is infinite, and told of below
+                row = np.fromiter(map(float, parts[1:]), np.float32, width)
+        except ValueError:  # no number among them, or too few
             row = None
         before = parts[0].rpartition(b" ")[2] if b" " in parts[0] else b""
         if row is None or width < 1 or _NUMBER.fullmatch(before):
@@ -77,7 +79,7 @@ def _text_lines(path: Path, header: bool) -> Iterator[tuple[int, bytes]]:
         number = 0
         while line := file.readline(_LONGEST_LINE):
             number += 1
-            line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            line = line.removeprefix(_BOM) if number == 1 else line
             line = line.replace(b"\t", b" ").rstrip(b" \r\n")
             if line and not (header and number == 1):
                 yield number, line

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import tomllib
-import typing
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
-from demur.errors import DataError, UnknownName, UsageError
-from demur.files import whole
-
-T = TypeVar("T")
+from demur import toml
+from demur.errors import UnknownName, UsageError
 
 _LEARNING = {"trainer", "stage", "train", "dev", "settings", "early", "vectors"}
 KEYS: dict[str, tuple[set[str], set[str]]] = {
@@ -192,38 +186,4 @@ def slug(name: str) -> str:
 
 def read(path: Path) -> Table:
     """The table a recipe describes."""
-    try:
-        return build(Table, tomllib.loads(whole(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"not TOML ({error})", path=path, fix="mend the recipe") from None
-    except UsageError as error:
-        raise DataError(str(error), path=path) from None
-
-
-def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
-    """A dataclass from a TOML table, checked key by key."""
-    hints = typing.get_type_hints(kind)
-    fields = {each.name: each for each in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    for key in values:
-        if key not in fields:
-            raise UsageError(f"unknown key {where}{key}; known: {', '.join(fields)}")
-    for name, each in fields.items():
-        required = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
-        if required and name not in values:
-            raise UsageError(f"the key {where}{name} is missing")
-    return kind(**{key: _value(hints[key], value, f"{where}{key}") for key, value in values.items()})
-
-
-def _value(hint: Any, value: Any, where: str) -> Any:
-    origin, inner = typing.get_origin(hint), typing.get_args(hint)
-    if origin is list and isinstance(value, list):
-        return [_value(inner[0], each, f"{where}[{number}]") for number, each in enumerate(value)]
-    if origin is dict and isinstance(value, dict):
-        return {key: _value(inner[1], each, f"{where}.{key}") for key, each in value.items()}
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type) and isinstance(value, dict):
-        return build(hint, value, f"{where}.")
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if type(value) is hint or type(value) in inner:
-        return value
-    raise UsageError(f"{where} is {value!r}, which should be of type {getattr(hint, '__name__', hint)}")
+    return toml.read(Table, path)

@@ -1,4 +1,4 @@
-"""What the two small nets of the scarce-annotations paper share: what they can be asked, and how they begin."""
+"""What the two small nets of the scarce-annotations paper share: what they are asked, and how they begin."""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, Self
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -39,6 +40,12 @@ class Ranker(Spelled, ABC):
     def needs_preparing(self) -> bool:
         """Whether `prepare` must see the pools before they are scored."""
         return False
+
+    def save(self, folder: str | Path, made: Mapping[str, Any] | None = None) -> None:
+        """Write the ranker as a folder, which `demur.open` reads; `made` tells how it came about."""
+        from demur.rankers.opening import save
+
+        save(self, folder, made)
 
     def rank(self, question: str, answers: Sequence[str | Candidate]) -> Ranking:
         """The answers, best first; equal scores keep their order."""

@@ -92,7 +92,7 @@ class Average(Ranker):
 
 @dataclass(frozen=True)
 class EncoderRanker(Ranker):
-    """Cosine of the vectors that a sentence encoder gives both texts; `model` and the rest as in the embedder.
+    """Cosine of the vectors that a sentence encoder gives both texts; settings as in the embedder.
 
     It fills the row of the scarce-annotations paper where the Universal Sentence Encoder stands. A prompt is
     put before each question, and before each answer; where none is said, it is the model's own for queries

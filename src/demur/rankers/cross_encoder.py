@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from demur.errors import UsageError, require
+from demur.embedders.encoder_loading import content, device_named, located, quietly
+from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.pairs import by_length, tokenised
+from demur.specs import Spec
 from demur.types import FloatArray, Pool
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class CrossEncoder(Ranker):
     model: str = ""
     max_length: int = 256
     precision: str = "fp32"
-    device: str = "cpu"
+    device: str = "auto"
     _held: tuple[torch.nn.Module, Any] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -79,20 +81,19 @@ class CrossEncoder(Ranker):
             of = f"{pairs.cut:,} of {len(singles):,} pairs"
             _log.warning(f"{of} were cut at {self.max_length} tokens; set max_length")
         found = np.empty(len(singles))
-        casting = torch.autocast(self.device, torch.bfloat16, enabled=self.precision == "bf16")
+        device = device_named(self.device)
+        casting = torch.autocast(device, torch.bfloat16, enabled=self.precision == "bf16")
         with torch.inference_mode(), casting:
             for batch in by_length(pairs.lengths, _BUDGET):
-                found[batch] = score(network, pairs.batch(batch, self.device)).cpu().numpy()
+                found[batch] = score(network, pairs.batch(batch, device)).cpu().numpy()
         return found
 
     def _network(self) -> tuple[torch.nn.Module, Any]:
         if self._held is not None:
             return self._held
-        return _loaded(str(self._weights()), self.device)
+        return _loaded(str(self._weights()), device_named(self.device))
 
-    def _weights(self) -> str | Path:
-        from demur.embedders.encoder_loading import located
-
+    def _weights(self) -> Path:
         return Path(self.folder) if self.folder else located(self.model)
 
     def fresh(self) -> tuple[torch.nn.Module, Any]:
@@ -112,9 +113,11 @@ class CrossEncoder(Ranker):
     def save_into(self, folder: Path) -> str:
         """The spec of the ranker whose network and tokeniser now lie in the folder."""
         network, tokenizer = self._network()
-        _quietly(lambda: getattr(network, "save_pretrained")(folder))  # noqa: B009  # a Hugging Face model's
-        tokenizer.save_pretrained(folder)
-        return dataclasses.replace(self, folder="x", model="").spec.replace("folder=x, ", "")
+        with quietly():
+            getattr(network, "save_pretrained")(folder)  # noqa: B009  # a Hugging Face model's
+            tokenizer.save_pretrained(folder)
+        settings = {"max_length": self.max_length, "precision": self.precision, "device": self.device}
+        return str(Spec(self.name, settings))
 
     @property
     def fingerprint(self) -> str:
@@ -124,9 +127,7 @@ class CrossEncoder(Ranker):
             for weights in self._held[0].state_dict().values():
                 digest.update(weights.detach().cpu().contiguous().numpy().tobytes())
         else:
-            from demur.files import sha256
-
-            digest.update(sha256(Path(self._weights()) / "model.safetensors").encode())
+            digest.update(content(self._weights()).encode())
         return digest.hexdigest()[:16]
 
 
@@ -144,20 +145,10 @@ def _load(place: str) -> tuple[torch.nn.Module, Any]:
     transformers: Any = require("transformers", extra="encoder")
     from demur.nets.cross_encoder import load
 
-    network = _quietly(lambda: load(place))
-    return network, transformers.AutoTokenizer.from_pretrained(place)
-
-
-def _quietly(work: Any) -> Any:
-    """What the work returns; transformers' bars and reports about it are not shown."""
-    from transformers.utils import logging as reports
-
-    level, bars = reports.get_verbosity(), reports.is_progress_bar_enabled()
-    reports.set_verbosity_error()
-    reports.disable_progress_bar()
-    try:
-        return work()
-    finally:
-        reports.set_verbosity(level)
-        if bars:
-            reports.enable_progress_bar()
+    with quietly():
+        try:
+            return load(place), transformers.AutoTokenizer.from_pretrained(place)
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            why = " ".join(str(error).split())[:160]
+            fix = "name a Hugging Face encoder, or a model that demur trained"
+            raise DataError(f"no cross-encoder can be made of it ({why})", path=place, fix=fix) from None

@@ -151,9 +151,9 @@ def named(spec: str, folder: str = "") -> Ranker:
     from demur import rankers
 
     if is_model(Path(folder) / spec):
-        from demur.rankers.opening import opened
+        from demur.rankers.opening import open_model
 
-        return opened(Path(folder) / spec)
+        return open_model(Path(folder) / spec)
     return rankers.ranker(spec)
 
 

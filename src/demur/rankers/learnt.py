@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
-import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,13 +13,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.embedders import Embedder, embedder
+from demur.embedders import Embedder, embedder, table_formats
+from demur.embedders.encoder import Encoder
+from demur.embedders.encoder_loading import MINILM
+from demur.embedders.words import WordVectors
 from demur.errors import DataError
-from demur.specs import Spec, parse
+from demur.specs import parse
 from demur.types import FloatArray
 
 WEIGHTS = "model.safetensors"
-HERE = "./"  # a setting of the features that begins so names a file of the model's own folder
 _AGAIN = "train or copy the model again"
 
 Arrays = Mapping[str, NDArray[np.float32]]
@@ -32,11 +34,6 @@ class Learnt:
     features: str
     weights: Arrays
     embedder: Embedder
-
-    @classmethod
-    def of(cls, features: str, weights: Arrays) -> Learnt:
-        """What was just learnt."""
-        return cls(features, dict(weights), embedder(features))
 
     @cached_property
     def doubles(self) -> Mapping[str, FloatArray]:
@@ -60,21 +57,29 @@ class Learnt:
 
     def save(self, folder: Path) -> None:
         """Write the weights into a folder, and with them the files that the features are made of."""
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
-        wanted = parse(self.features)
-        settings = dict(wanted.settings)
-        for key, value in settings.items():
-            path = Path(str(value))
-            if isinstance(value, str) and value and path.exists():
-                settings[key] = HERE + _copied(path, folder, key)
-        features = str(Spec(wanted.name, settings))
+        inside, features = _with_files(embedder(self.features), folder)
         arrays = {name: np.ascontiguousarray(array) for name, array in self.weights.items()}
-        save_file(arrays, folder / WEIGHTS, {"features": features})
+        (folder / WEIGHTS).write_bytes(save(arrays, {"features": features, "inside": inside}))
+
+
+def _with_files(found: Embedder, folder: Path) -> tuple[str, str]:
+    """The setting that names a file now copied into the folder, or none; and the spec that names it there.
+
+    What has a name everywhere, such as a model of the Hugging Face hub, is not copied.
+    """
+    if isinstance(found, WordVectors):
+        table_formats.write(folder / "vectors.safetensors", found.table)
+        return "vectors", dataclasses.replace(found, vectors="vectors.safetensors").spec
+    if isinstance(found, Encoder) and found.model != MINILM and Path(found.model).expanduser().is_dir():
+        shutil.copytree(Path(found.model).expanduser(), folder / "encoder")
+        return "model", dataclasses.replace(found, model="encoder").spec
+    return "", found.spec
 
 
 def read(folder: Path, shapes: Callable[[int], Mapping[str, tuple[int, ...]]]) -> Learnt:
-    """What lies in a folder: arrays as `shapes` has them for as many units as they say, all numbers finite."""
+    """What lies in a folder: arrays as `shapes` has them for their number of units, all finite."""
     from safetensors import SafetensorError, safe_open
 
     path = folder / WEIGHTS
@@ -92,8 +97,6 @@ def read(folder: Path, shapes: Callable[[int], Mapping[str, tuple[int, ...]]]) -
     if not all(np.isfinite(array).all() for array in found.values()):
         raise DataError("holds weights that are no finite numbers", path=path, fix=_AGAIN)
     wanted = parse(said["features"])
-    settings = {
-        key: str(folder / value) if isinstance(value, str) and value.startswith(HERE) else value
-        for key, value in wanted.settings.items()
-    }
-    return Learnt.of(str(Spec(wanted.name, settings)), found)
+    if inside := said.get("inside"):
+        wanted.settings[inside] = str(folder / str(wanted.settings[inside]))
+    return Learnt(str(wanted), found, embedder(str(wanted)))

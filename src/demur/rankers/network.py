@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from demur.embedders.kept import remembered
 from demur.embedders.rows import Rows
 from demur.errors import DataError, UsageError
 from demur.rankers import learnt
@@ -38,11 +39,11 @@ class Network(Ranker):
         object.__setattr__(self, "learnt", learnt.read(Path(self.folder), self.shapes))
 
     @classmethod
-    def of(cls, features: str, weights: learnt.Arrays) -> Self:
+    def of(cls, what: Learnt) -> Self:
         """The ranker with weights just learnt, which lie in no folder yet."""
         made = cls.__new__(cls)  # past the question for a folder
         object.__setattr__(made, "folder", "")
-        object.__setattr__(made, "learnt", Learnt.of(features, weights))
+        object.__setattr__(made, "learnt", what)
         return made
 
     @staticmethod
@@ -56,11 +57,15 @@ class Network(Ranker):
         return self.learnt.units // self.wide
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
-        """One array of scores per pool. Each different text and pair is computed once."""
+        """One array of scores per pool. Each different text and pair is computed once.
+
+        Pools that come one at a time find the vectors of the last texts in memory.
+        """
         rows = Rows.of(pools)
         if not len(rows.answers):
             return [np.zeros(0) for _ in pools]
-        vectors = np.asarray(self.learnt.embedder.embed(rows.texts), np.float64)
+        makes = self.learnt.embedder if len(pools) > 1 else remembered(self.learnt.embedder)
+        vectors = np.asarray(makes.embed(rows.texts), np.float64)
         if vectors.shape[1] != self.width:
             what = f"{self.learnt.features} makes vectors of {vectors.shape[1]} numbers"
             fix = f"this {self.name} was trained on {self.width}; name the features of its training"
@@ -122,7 +127,9 @@ class Concat(Network):
         weights = self.learnt.doubles
         of_question, of_answer, of_both = np.split(weights["hidden.weight"].T, [self.width, 2 * self.width])
         asked, which = np.unique(questions, return_inverse=True)
-        part = vectors[asked] @ of_question + weights["hidden.bias"]  # a question's part is the same in each pair
+        part = (
+            vectors[asked] @ of_question + weights["hidden.bias"]
+        )  # a question's part is the same in each pair
 
         def logits(q: IntArray, a: IntArray, whose: IntArray) -> FloatArray:
             both = np.concatenate([vectors[q] * vectors[a], np.abs(vectors[q] - vectors[a])], axis=1)

@@ -60,7 +60,8 @@ class WordGrids(Grids):
 
     question: IntArray  # per row: the question's word
     answer: IntArray  # per grid: the first word of the answer
-    words: IntArray  # per grid: how many words the question has
+    first: IntArray  # per grid: the first word of the question
+    words: IntArray  # per grid: how many the question has
 
 
 def word_grids(tokens: Tokens, sizes: IntArray, cosine: bool, weights: FloatArray | None = None) -> WordGrids:
@@ -70,11 +71,8 @@ def word_grids(tokens: Tokens, sizes: IntArray, cosine: bool, weights: FloatArra
     """
     ends = np.cumsum(tokens.counts)
     question_at = np.cumsum(sizes + 1) - sizes - 1
-    first, middle, last = (
-        ends[question_at] - tokens.counts[question_at],
-        ends[question_at],
-        ends[question_at + sizes],
-    )
+    middle, last = ends[question_at], ends[question_at + sizes]
+    first = middle - tokens.counts[question_at]
     words, across = middle - first, last - middle
     cells = np.empty(int((words * across).sum()), np.float32)
     at = 0
@@ -103,6 +101,7 @@ def word_grids(tokens: Tokens, sizes: IntArray, cosine: bool, weights: FloatArra
         columns=columns,
         question=first[part_of_run] + row,
         answer=(ends - tokens.counts)[is_answer],
+        first=first[part],
         words=words[part],
     )
 

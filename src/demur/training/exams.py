@@ -32,7 +32,9 @@ class Exam(ABC):
         with torch.no_grad():
             parts = [
                 net(self.data.vectors[q], self.data.vectors[a])
-                for q, a in zip(questions.split(_TOGETHER), answers.split(_TOGETHER), strict=True)
+                for q, a in zip(
+                    torch.split(questions, _TOGETHER), torch.split(answers, _TOGETHER), strict=True
+                )
             ]
             return float(self.figure(net, torch.cat(parts)))
 

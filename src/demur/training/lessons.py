@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.embedders.base import Embedder
+from demur.embedders.base import Embedder, Vectors
+from demur.embedders.kept import kept
 from demur.embedders.rows import Rows
-from demur.errors import DataError
 from demur.types import IntArray, Pool
 
 if TYPE_CHECKING:
-    import torch
     from torch import Tensor
 
     from demur.nets.small import SmallNet
@@ -44,17 +43,15 @@ class Labelled:
         judged = np.array([mark is not None for mark in marks], np.bool_)
         right = np.array([int(mark is not None and mark > 0) for mark in marks], np.int64)
         vectors = torch.from_numpy(np.ascontiguousarray(vectors_of(rows.texts, embedder), np.float32))
-        return cls(
-            vectors, rows.questions[judged], rows.answers[judged], right[judged], rows.pools[judged]
-        )
+        return cls(vectors, rows.questions[judged], rows.answers[judged], right[judged], rows.pools[judged])
 
     def __len__(self) -> int:
         return len(self.labels)
 
 
-def vectors_of(texts: Sequence[str], embedder: Embedder) -> np.typing.NDArray[np.float32]:
-    """The vector of each text, from the disk where they were computed before."""
-    return embedder.embed(texts)
+def vectors_of(texts: Sequence[str], embedder: Embedder) -> Vectors:
+    """One row per text, from the disk where it was computed before."""
+    return kept(embedder).embed(texts)
 
 
 class Lesson(ABC):
@@ -93,7 +90,9 @@ class Pairs(Lesson):
     def loss(self, net: SmallNet, chosen: Tensor | slice) -> Tensor:
         """The mean cross-entropy."""
         scores = net(self.vectors[self.questions[chosen]], self.vectors[self.answers[chosen]])
-        return net.entropy(scores, self.labels[chosen], None if self.weights is None else self.weights[chosen])
+        return net.entropy(
+            scores, self.labels[chosen], None if self.weights is None else self.weights[chosen]
+        )
 
 
 class Triplets(Lesson):
@@ -123,7 +122,7 @@ class Triplets(Lesson):
 
 
 def triplets(data: Labelled, negatives: int = 0, seed: int = 0) -> tuple[IntArray, IntArray]:
-    """Pairs of the data's places, right and wrong, for all within a pool; or at most so many wrong for a right."""
+    """Places of right and of wrong answers, each with each of its pool; or with at most so many wrong."""
     draws = np.random.default_rng(seed)
     ends = np.flatnonzero(np.diff(data.pools, prepend=-1, append=-1))
     right, wrong = [], []
@@ -131,7 +130,9 @@ def triplets(data: Labelled, negatives: int = 0, seed: int = 0) -> tuple[IntArra
         labels = data.labels[start:end]
         good, bad = start + np.flatnonzero(labels), start + np.flatnonzero(labels == 0)
         for place in good.tolist() if len(bad) else ():
-            some = bad if not negatives or len(bad) <= negatives else draws.choice(bad, negatives, replace=False)
+            some = (
+                bad if not negatives or len(bad) <= negatives else draws.choice(bad, negatives, replace=False)
+            )
             right.append(np.full(len(some), place))
             wrong.append(some)
     none = np.empty(0, np.int64)

@@ -6,15 +6,18 @@ They learn in seconds to minutes on a processor, from as few as a handful of lab
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from demur.embedders import Embedder, embedder
+from demur.embedders.kept import kept
 from demur.errors import DataError, UsageError, require
 from demur.rankers import network
 from demur.rankers.base import Ranker
+from demur.rankers.learnt import Learnt
 from demur.training.base import Report, Trainer, silent
 from demur.types import Pool
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from demur.nets.small import SmallNet
     from demur.training.exams import Exam
     from demur.training.lessons import Labelled, Lesson
+
+_log = logging.getLogger("demur")
 
 CHOICES = {
     "loss": ("pointwise", "pairwise"),
@@ -56,6 +61,11 @@ class Small(Trainer):
     init: str = "glorot"
     seed: int = 0
 
+    @property
+    def depends(self) -> str:
+        """A hash of what makes the features."""
+        return embedder(self.features).fingerprint
+
     def __post_init__(self) -> None:
         for key, known in CHOICES.items():
             if (value := getattr(self, key)) not in known:
@@ -81,7 +91,9 @@ class Small(Trainer):
 
         features = embedder(self.features)
         if start is not None and not isinstance(start, self.ranker):
-            raise UsageError(f"a {self.name} net cannot start from {start.spec}; start from another {self.name}")
+            raise UsageError(
+                f"a {self.name} net cannot start from {start.spec}; start from another {self.name}"
+            )
         if isinstance(start, network.Network) and start.learnt.embedder.fingerprint != features.fingerprint:
             what = f"the net to start from has learnt on {start.learnt.features}, not on {self.features}"
             raise UsageError(f"{what}; name the same features")
@@ -91,17 +103,17 @@ class Small(Trainer):
             torch.manual_seed(self.seed)
             net = self._net(data.vectors.shape[1])
         if isinstance(start, network.Network):
-            net.load_state_dict({name: torch.from_numpy(w.copy()) for name, w in start.learnt.weights.items()})
-        course = Course(
-            self.epochs, self.batch, self.learning_rate, self.seed, self.patience, self.min_delta
-        )
+            net.load_state_dict(
+                {name: torch.from_numpy(w.copy()) for name, w in start.learnt.weights.items()}
+            )
+        course = Course(self.epochs, self.batch, self.learning_rate, self.seed, self.patience, self.min_delta)
         named = None
         if checkpoints is not None:
             checkpoints.mkdir(parents=True, exist_ok=True)
             named = checkpoints / f"{self._key(data, dev, start)}.safetensors"
         teach(net, lesson, exam, course, named, report)
         weights = {name: tensor.numpy().copy() for name, tensor in net.state_dict().items()}
-        return self.ranker.of(self.features, weights)
+        return self.ranker.of(Learnt(self.features, weights, kept(features)))
 
     def _net(self, width: int) -> SmallNet:
         raise NotImplementedError
@@ -127,10 +139,11 @@ class Small(Trainer):
         from demur.training.lessons import Labelled, triplets
 
         data = Labelled.of(dev, features)
-        missing = not len(data) or not data.labels.any()
-        if missing or (self.early == "loss" and self.loss == "pairwise" and not len(triplets(data)[0])):
-            what = f"the dev set's labels do not carry early stopping by its {self.early}"
-            raise DataError(what, fix="use early=none, or another dev set")
+        by_triplets = self.early == "loss" and self.loss == "pairwise"
+        if not (len(triplets(data)[0]) if by_triplets else data.labels.any()):
+            lacking = "right and wrong" if by_triplets else "right"
+            _log.warning(f"no early stopping: no question of the dev set has {lacking} answers")
+            return None
         if self.early == "MAP":
             return exams.Ranking(data)
         if self.loss == "pointwise":

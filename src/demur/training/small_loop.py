@@ -1,7 +1,7 @@
 """The loop that teaches small nets: shuffled batches, Adam as Keras has it, and early stopping on a dev set.
 
-The random numbers of an epoch hang on the seed and its number alone. So training that goes on from a checkpoint
-ends with the same numbers as if it had never stopped.
+The random numbers of an epoch hang on the seed and its number alone. So training that goes on from a
+checkpoint ends with the same numbers as if it had never stopped.
 """
 
 from __future__ import annotations
@@ -43,11 +43,15 @@ class Course:
 
 @dataclass
 class Progress:
-    """How far a course has come: the epochs done, the best of them, and how long there was nothing better."""
+    """How far a course has come: the epochs done, the best of them, and how long there was nothing better.
 
+    Where no epoch is better on the dev set than the net was at the start, that is the best, as epoch 0.
+    """
+
+    lowest: float | None  # on the dev set, at the start or since
     log: list[dict[str, float]] = field(default_factory=list)
-    best: int = -1
-    reference: float = float("inf")  # the figure that the next must undercut by min_delta
+    best: int = 0
+    reference: float | None = None  # the figure that the next must undercut by min_delta
     waited: int = 0
 
     @property
@@ -61,13 +65,12 @@ class Progress:
         if dev is None:
             self.best = self.epoch
             return True
-        self.waited = 0 if dev < self.reference - min_delta else self.waited + 1
-        if self.waited == 0:
-            self.reference = dev
-        if self.best < 0 or dev < self.log[self.best - 1]["dev"]:
-            self.best = self.epoch
-            return True
-        return False
+        gained = self.reference is None or dev < self.reference - min_delta
+        self.reference, self.waited = (dev, 0) if gained else (self.reference, self.waited + 1)
+        if self.lowest is not None and dev >= self.lowest:
+            return False
+        self.lowest, self.best = dev, self.epoch
+        return True
 
 
 def teach(
@@ -78,18 +81,20 @@ def teach(
         net.parameters(), lr=course.learning_rate, betas=BETAS, eps=EPSILON, fused=True
     )
     best = copy.deepcopy(net.state_dict())
-    progress = Progress()
+    progress = Progress(None if exam is None else exam(net))
     if checkpoint is not None and checkpoint.is_file():
         best, facts = resume(checkpoint, net, optimiser)
         progress = Progress(**facts)
+        for done in progress.log:
+            report({**done, "epochs": course.epochs, "resumed": True})
     saved = time.monotonic()
     with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
-        while progress.epoch < course.epochs and progress.waited < max(course.patience, 1):
+        while progress.epoch < course.epochs and progress.waited < course.patience:
             loss = _epoch(net, lesson, optimiser, course, progress.epoch, report)
             dev = None if exam is None else exam(net)
             if progress.add(loss, dev, course.min_delta) and exam is not None:
                 best = copy.deepcopy(net.state_dict())
-            report({"epoch": progress.epoch, "epochs": course.epochs, "loss": loss, "dev": dev})
+            report({**progress.log[-1], "epochs": course.epochs})
             if checkpoint is not None and time.monotonic() - saved > _KEEP:
                 keep(checkpoint, net, optimiser, best, dataclasses.asdict(progress))
                 saved = time.monotonic()
@@ -100,13 +105,20 @@ def teach(
 
 
 def _epoch(
-    net: SmallNet, lesson: Lesson, optimiser: torch.optim.Optimizer, course: Course, epoch: int, report: Report
+    net: SmallNet,
+    lesson: Lesson,
+    optimiser: torch.optim.Optimizer,
+    course: Course,
+    epoch: int,
+    report: Report,
 ) -> float:
     """The mean loss of a batch in one epoch over all examples, in an order of its own."""
     torch.manual_seed(course.seed * 100_003 + epoch)
     net.train()
-    done, total, said = 0, 0.0, time.monotonic()
-    for chosen in torch.randperm(len(lesson)).split(course.batch):
+    done, total, began = 0, 0.0, time.monotonic()
+    said = began
+    order = torch.randperm(len(lesson))
+    for chosen in torch.split(order, course.batch):
         loss: Tensor = lesson.loss(net, chosen)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # torch says no type here
@@ -114,7 +126,7 @@ def _epoch(
         done += len(chosen)
         total += loss.item() * len(chosen)
         if time.monotonic() - said > _SAY:
-            facts: dict[str, Any] = {"epoch": epoch + 1, "epochs": course.epochs, "loss": total / done}
-            report(facts | {"share": done / len(lesson)})
             said = time.monotonic()
+            facts: dict[str, Any] = {"epoch": epoch + 1, "epochs": course.epochs, "loss": total / done}
+            report(facts | {"share": done / len(lesson), "pairs_per_second": done / (said - began)})
     return total / max(done, 1)

@@ -1,0 +1,211 @@
+"""Advice on one's own pools: methods tried on the labels there are, or the evidence of our own runs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from demur.advice import choosing, curves, evidence, measuring, table
+from demur.advice.coverage import certified
+from demur.advice.evidence import Hearsay
+from demur.advice.learning import curve
+from demur.advice.methods import Method, applicable
+from demur.advice.profile import Profile
+from demur.advice.table import Row
+from demur.advice.trying import FEWEST, Say, Trial, Trying, inner, is_labelled, tells
+from demur.errors import UsageError
+from demur.rankers import Ranker
+from demur.types import Pool
+
+_FOR_CURVE = 0.3  # of the time, kept for the learning curve
+_FOR_COSTS = 0.2  # and for measuring what methods cost to use
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """What to take and why; `rows` are empty where there were too few labels to measure anything."""
+
+    recommendation: str
+    method: Method
+    profile: Profile
+    labelled: int
+    telling: int  # of these, with a right and a wrong answer
+    pools: int
+    rows: tuple[Row, ...] = ()
+    skipped: tuple[Trial, ...] = ()
+    missing: tuple[Method, ...] = ()
+    labels: str = ""  # how many more labels until a trained method wins
+    curve: curves.Curve | None = None
+    hearsay: Hearsay | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The advice as plain values."""
+        return {
+            "recommendation": self.recommendation,
+            "method": self.method.name,
+            "spec": self.method.spec,
+            "pools": self.pools,
+            "labelled": self.labelled,
+            "telling": self.telling,
+            "profile": self.profile.to_json(),
+            "measured": [row.to_json() for row in self.rows],
+            "skipped": {trial.method.name: trial.skipped for trial in self.skipped},
+            "missing": {method.name: method.extra for method in self.missing},
+            "labels": self.labels,
+            "curve": None if self.curve is None else {"sizes": self.curve.sizes, "gains": self.curve.means},
+            "alike": None if self.hearsay is None else self.hearsay.dataset.name,
+            **self.facts,
+        }
+
+    def made(self) -> dict[str, Any]:
+        """What the card of the saved model says."""
+        told = {"by": "demur advise", "recommendation": self.recommendation, **self.facts}
+        return told | {"labelled": self.labelled, "evidence": table.evidence(self.rows, self.skipped)} if self.rows else told
+
+
+def advise(
+    pools: Sequence[Pool],
+    minutes: float = 5.0,
+    *,
+    risk: float | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    more: Sequence[str] = (),
+    clock: Callable[[], float] = time.monotonic,
+    say: Say = lambda line: None,
+) -> Advice:
+    """The method to take for these pools, from what labels there are, in about so many minutes."""
+    if not pools or not any(len(pool) for pool in pools):
+        raise UsageError("there are no candidates in these pools, so there is nothing to rank")
+    if minutes <= 0 or folds < 2 or seed < 0:
+        raise UsageError("minutes must be above 0, folds 2 or more, and the seed 0 or more")
+    deadline = clock() + 60 * minutes
+    labelled = [pool for pool in pools if is_labelled(pool)]
+    telling = sum(map(tells, labelled))
+    profile = Profile.of(pools)
+    facts: dict[str, Any] = {"folds": folds, "seed": seed, "minutes": minutes}
+    if telling < FEWEST:
+        return _by_hearsay(pools, profile, len(labelled), telling, facts)
+    methods, missing = applicable(True, more)
+    spare = 60 * minutes * (_FOR_CURVE + _FOR_COSTS)
+    trying = Trying(pools, labelled, deadline - spare, min(folds, telling), seed, clock, say)
+    trials = trying.run(methods)
+    found = choosing.judged(trials, labelled, seed)
+    if not found:
+        raise UsageError("no method could be tried in the time; give more --minutes")
+    trying.deadline = deadline
+    drawn, labels = _labels(found, trying, 60 * minutes * _FOR_CURVE)
+    costs = _costs(found, trying)
+    rows = tuple(
+        Row(
+            each,
+            costs[each.name],
+            None if risk is None else certified(labelled, each.trial.scores, trying.fold_of, risk, seed),
+            risk is not None,
+        )
+        for each in found
+    )
+    return Advice(
+        recommendation=choosing.sentence(found),
+        method=choosing.chosen(found).trial.method,
+        profile=profile,
+        labelled=len(labelled),
+        telling=telling,
+        pools=len(pools),
+        rows=rows,
+        skipped=tuple(trial for trial in trials if trial.skipped),
+        missing=tuple(missing),
+        labels=labels,
+        curve=drawn,
+        facts={**facts, **({} if risk is None else {"risk": risk})},
+    )
+
+
+def _labels(found: Sequence[choosing.Judged], trying: Trying, seconds: float) -> tuple[curves.Curve | None, str]:
+    """How many more labels until the best method that learns from them wins over the best that does not."""
+    taught = [each for each in found if each.trial.method.labels]
+    without = [each for each in found if not each.trial.method.labels]
+    if not taught or not without:
+        return None, "unknown, as no method that learns from labels could be tried"
+    first, other = (max(side, key=lambda each: each.quality.mean) for side in (taught, without))
+    if first.quality.mean > other.quality.mean:
+        sure = "significantly" if other.worse else "though not significantly"
+        return None, f"{first.name} already wins over {other.name}, {sure}"
+    have = len(trying.labelled)
+    drawn = curve(trying, first.trial.method, other.trial.scores, seconds)
+    found_at = None if drawn is None else curves.forecast(drawn, trying.seed)
+    if found_at is None:
+        return drawn, f"unknown: too few labels, or too little time, for a learning curve of {first.name}"
+    scale = have / max(sum(map(tells, trying.labelled)), 1)  # the curve counts questions that tell something
+    stretched = curves.Forecast(*(scale * each for each in (found_at.needed, found_at.low, found_at.high)))
+    return drawn, f"{stretched.more(have)}, until {first.name} is level with {other.name}"
+
+
+def _costs(found: Sequence[choosing.Judged], trying: Trying) -> dict[str, measuring.Cost | None]:
+    costs: dict[str, measuring.Cost | None] = {}
+    for each in found:
+        trying.say(f"{each.name}: measuring what it costs to use")
+        costs[each.name] = measuring.cost(each.trial.models[0], trying.labelled, trying.left)
+    return costs
+
+
+def _by_hearsay(
+    pools: Sequence[Pool], profile: Profile, labelled: int, telling: int, facts: dict[str, Any]
+) -> Advice:
+    """Advice from our own evidence, where there are too few labels to measure anything."""
+    methods, missing = applicable(False)
+    known = evidence.by_evidence(profile, methods, evidence.packaged())
+    method = known.method if known else methods[min(2, len(methods) - 1)]
+    few = (
+        f"{telling} of your {len(pools):,} pools have both a right and a wrong answer marked, and with fewer than "
+        f"{FEWEST} nothing can be measured"
+    )
+    if known is None or known.figure is None:
+        why = "this is the usual choice, and nothing measured stands behind it"
+    else:
+        why = (
+            f"your pools look most like {known.dataset.name} ({known.dataset.profile}), where it reached MAP "
+            f"{known.figure.mean:.3f} in our runs; on your own data nothing was measured"
+        )
+    return Advice(
+        recommendation=f"Take {method.name}: {few}; {why}.",
+        method=method,
+        profile=profile,
+        labelled=labelled,
+        telling=telling,
+        pools=len(pools),
+        missing=tuple(missing),
+        labels=_heard(known),
+        hearsay=known,
+        facts=facts,
+    )
+
+
+def _heard(known: Hearsay | None) -> str:
+    if known is None or math.isnan(known.labels):
+        return "unknown, as no learning curve was measured on pools like yours"
+    if math.isinf(known.labels):
+        return f"on {known.dataset.name} no number of labels that we tried was enough for a small net"
+    many = f"about {curves.rounded(known.labels)} labelled questions"
+    return f"on {known.dataset.name} a small net was level with {many}"
+
+
+def final(advice: Advice, pools: Sequence[Pool], seed: int) -> Ranker:
+    """The ranker of the chosen method, trained on all labelled pools."""
+    if not advice.method.labels:
+        return advice.method.learn(pools, (), seed)
+    return advice.method.learn(*inner([pool for pool in pools if is_labelled(pool)], seed), seed)
+
+
+def save(advice: Advice, pools: Sequence[Pool], folder: str | Path, seed: int) -> Ranker:
+    """The ranker of the chosen method, trained on all labelled pools and written as a model folder."""
+    from demur.rankers.opening import save as write
+
+    taught = final(advice, pools, seed)
+    write(taught, Path(folder), advice.made())
+    return taught

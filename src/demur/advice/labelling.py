@@ -1,0 +1,120 @@
+"""Which questions to label next: those that stand for many others, and whose labels the rankers cannot foresee.
+
+A question's weight is how unsure the rankers are of it: they disagree about which candidate is best, or the
+best two are close. The questions are taken one by one, each the one that most raises how well the weighted
+questions are covered by the most similar of those taken (facility location, taken greedily).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from demur.advice.methods import installed
+from demur.advice.trying import is_labelled, lot
+from demur.rankers import Ranker, ranker
+from demur.rankers.fusion import Fusion, standardised
+from demur.text import content, tokenize
+from demur.types import FloatArray, Pool
+
+_MOST = 4_000  # questions to choose from: each is compared with each
+_WIDTH = 512  # of a question's vector, where there is no encoder
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A question whose labels would help, and how unsure the rankers are of it, from 0 to 1."""
+
+    id: str
+    question: str
+    unsure: float
+
+
+def suggest(pools: Sequence[Pool], count: int, seed: int = 0) -> list[Suggestion]:
+    """So many of the unlabelled questions, those whose labels would help most first.
+
+    Pools with fewer than two candidates, and questions that stand there twice, are asked about once at most.
+    """
+    different = {pool.question: pool for pool in reversed(pools) if len(pool) > 1 and not is_labelled(pool)}
+    known = sorted(different.values(), key=lambda pool: lot(pool.question, seed))[:_MOST]
+    if not known or count < 1:
+        return []
+    doubts = unsure(known)
+    order = covering(vectors(known), doubts, count)
+    return [Suggestion(known[n].id, known[n].question, round(float(doubts[n]), 4)) for n in order]
+
+
+def unsure(pools: Sequence[Pool]) -> FloatArray:
+    """How unsure the rankers are of each pool, from 0 to 1: half for disagreement, half for a close race."""
+    members = [each.prepare(pools) for each in _rankers()]
+    scored = [member.score_pools(pools) for member in members]
+    fused = Fusion.of(members).score_pools(pools) if len(members) > 1 else scored[0]
+    margins = np.array([np.diff(np.sort(standardised(each))[-2:])[0] for each in fused])
+    close = 1 - np.argsort(np.argsort(margins, kind="stable"), kind="stable") / max(len(pools) - 1, 1)
+    apart = np.array([_disagreement([each[place] for each in scored]) for place in range(len(pools))])
+    return np.asarray((close + apart) / 2, np.float64)
+
+
+def _rankers() -> list[Ranker]:
+    lexical = ranker("bm25(stem=english)")
+    return [lexical, ranker("encoder")] if installed("encoder") else [lexical, ranker("overlap")]
+
+
+def _disagreement(scores: Sequence[FloatArray]) -> float:
+    """From 0, where all rankers put the same candidate first, to 1, where what one puts first others put last."""
+    standard = [standardised(each) for each in scores]
+    lost = []
+    for one in standard:
+        best = int(np.argmax(one))
+        for other in standard:
+            reach = float(np.ptp(other))
+            lost.append((float(other.max()) - float(other[best])) / reach if reach > 0 else 0.0)
+    return float(np.mean(lost)) * len(standard) / max(len(standard) - 1, 1)
+
+
+def vectors(pools: Sequence[Pool]) -> FloatArray:
+    """One vector of length 1 for each question: an encoder's, or of its words where none is installed."""
+    questions = [pool.question for pool in pools]
+    if installed("encoder"):
+        from demur.embedders import embedder
+
+        found = np.asarray(embedder("encoder").embed(questions), np.float64)
+    else:
+        found = _of_words(questions)
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    return np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0)
+
+
+def _of_words(texts: Sequence[str]) -> FloatArray:
+    """Counts of content words, rare ones the heavier, folded into few columns by a hash."""
+    words = [sorted(set(content(tokenize(text)))) for text in texts]
+    having: dict[str, int] = {}
+    for each in words:
+        for word in each:
+            having[word] = having.get(word, 0) + 1
+    found = np.zeros((len(texts), _WIDTH))
+    for row, each in enumerate(words):
+        for word in each:
+            number = int.from_bytes(lot(word, 0), "big")
+            found[row, number % _WIDTH] += (1 if number >> 63 else -1) * np.log(len(texts) / having[word] + 1)
+    return found
+
+
+def covering(found: FloatArray, weights: FloatArray, count: int) -> list[int]:
+    """The rows that cover the weighted rows best, taken greedily: each adds the most to what others cover."""
+    alike = np.maximum(found @ found.T, 0).astype(np.float32)
+    np.fill_diagonal(alike, 1)  # a row of zeros still stands for itself
+    heavy = weights.astype(np.float32)
+    covered = np.zeros(len(found), np.float32)
+    taken: list[int] = []
+    free = np.ones(len(found), np.bool_)
+    for _ in range(min(count, len(found))):
+        gains = (np.maximum(alike - covered[None, :], 0) @ heavy) if len(found) else np.zeros(0)
+        gains[~free] = -1
+        best = int(np.argmax(gains))
+        taken.append(best)
+        free[best] = False
+        covered = np.maximum(covered, alike[best])
+    return taken

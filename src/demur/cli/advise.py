@@ -1,0 +1,116 @@
+"""`demur advise`: which method for the pools and labels at hand, measured on them where labels allow it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from demur.cli.console import JsonFlag, emit, harmless, note, stdout
+
+if TYPE_CHECKING:
+    from demur.advice import Advice, Suggestion
+
+
+def advise(
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="Pools, labelled or not: a dataset such as wikiqa/dev, or a file.")
+    ],
+    minutes: Annotated[float, typer.Option(help="How long to try methods.")] = 5.0,
+    risk: Annotated[
+        float | None, typer.Option(help="Show too how much could be answered at this risk of errors, say 0.1.")
+    ] = None,
+    save: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Train what is recommended on all labels, and write its folder."),
+    ] = None,
+    label_next: Annotated[
+        int | None, typer.Option("--label-next", metavar="N", min=1, help="Name N questions to label next.")
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RANKER", help="Try this ranker, model folder or 'train TRAINER' as well; may be repeated."
+        ),
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Parts that cross-validation makes of the labels.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Of folds, training and bootstrap.")] = 0,
+    json: JsonFlag = False,
+) -> None:
+    """Say which method suits these pools and the labels they have, and why; train it with --save."""
+    from demur import advice
+    from demur.cli.console import tracked, warnings_noted
+    from demur.data import stream
+
+    with warnings_noted():
+        pools = list(tracked(stream(data), "reading", "pools"))
+        if label_next is not None:
+            _suggested(advice.suggest(pools, label_next, seed), json)
+            return
+        found = advice.advise(
+            *(pools, minutes), risk=risk, folds=folds, seed=seed, more=also or (), say=note
+        )
+        if save is not None:
+            advice.save(found, pools, save, seed)
+            note(f"{found.method.name} trained and written to {save}")
+    if json:
+        emit(found.to_json())
+    else:
+        _show(found, data)
+
+
+def _suggested(suggestions: list[Suggestion], json: bool) -> None:
+    from dataclasses import asdict
+
+    from demur.cli.console import say
+
+    if json:
+        emit([asdict(each) for each in suggestions])
+        return
+    for each in suggestions:
+        say(f"{each.id}\t{' '.join(each.question.split())}")
+    if not suggestions:
+        note("there is no question left to label: all are labelled, or have fewer than two candidates")
+
+
+def _show(found: Advice, data: str) -> None:
+    from rich.table import Table
+
+    from demur.advice.table import COLUMNS
+
+    console = stdout()
+    if found.rows:
+        table = Table(box=None, pad_edge=False)
+        risk = found.facts.get("risk")
+        for name in (*COLUMNS, *([f"answered at {100 * risk:g} % risk"] if risk is not None else [])):
+            table.add_column(name, justify="left" if name in ("method", "95 % interval") else "right")
+        for row in found.rows:
+            table.add_row(*row.cells())
+        console.print(table)
+        console.print()
+    for line in _lines(found, data):
+        console.print(harmless(line), markup=False)
+
+
+def _lines(found: Advice, data: str) -> list[str]:
+    lines = [found.recommendation, f"More labels: {found.labels}."]
+    lines += [f"Not tried: {trial.method.name} ({trial.skipped})." for trial in found.skipped]
+    if found.missing:
+        names = ", ".join(method.name for method in found.missing)
+        extras = " ".join(sorted({f"'demur[{method.extra}]'" for method in found.missing}))
+        lines.append(f"Not installed: {names}; pip install {extras} adds them.")
+    if found.rows:
+        lines.append(
+            f"Measured out of fold on {found.labelled:,} labelled pools of {data} ({found.telling:,} with a right "
+            "and a wrong answer), convention fixed. Memory is the most that a process needs that does nothing else."
+        )
+    lines.append(f"To use it: --ranker {_quoted(found.method.spec)}" if not found.method.trains else _how(found))
+    return lines
+
+
+def _quoted(spec: str) -> str:
+    return f"'{spec}'" if any(sign in spec for sign in " (;\"") else spec
+
+
+def _how(found: Advice) -> str:
+    return "To use it, let --save DIR train it on all labels, and name that folder as the ranker."

@@ -1,0 +1,112 @@
+"""`demur train`: one or more stages of training, from a recipe or from options, into a model folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from demur.cli.console import JsonFlag, emit, note, stderr, stdout, warnings_noted
+
+if TYPE_CHECKING:
+    from demur.training.making import Made
+    from demur.training.stages import Recipe
+
+
+def train(
+    recipe: Annotated[
+        Path | None, typer.Argument(metavar="[RECIPE.toml]", help="A trainer and its stages; or use --data.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder for the model.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option(help="Without a recipe: labelled pools, a dataset or a file; joined by +.")
+    ] = None,
+    dev: Annotated[
+        str | None, typer.Option(help="Other labelled pools, that tell when to stop and how good it is.")
+    ] = None,
+    trainer: Annotated[
+        str, typer.Option(help="What is trained, with its settings; see docs/names.md.")
+    ] = "siamese(loss=pairwise)",
+    questions: Annotated[int, typer.Option(min=0, help="Learn from so many of the data's; 0 is all.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
+    json: JsonFlag = False,
+) -> None:
+    """Train a ranker from labels. The same command goes on where a run was stopped."""
+    from demur.errors import UsageError
+    from demur.training.making import make
+
+    if output is None:
+        raise UsageError("say with -o which folder the model is to lie in")
+    wanted = _recipe(recipe, data, dev, trainer, questions, seed)
+    with warnings_noted(), _shown() as report:
+        made = make(wanted, output, report)
+    if json:
+        emit(_facts(made))
+        return
+    console = stdout()
+    for name, found in made.dev.measures.items() if made.dev else ():
+        console.print(f"{name:6} {found.mean:.4f}  {found.low:.4f} – {found.high:.4f}", markup=False)
+    if made.dev:
+        console.print(
+            f"on {made.dev.data}, {made.dev.pools:,} questions, {made.dev.convention}", markup=False
+        )
+    note(f"trained on {sum(stage.counts['pairs'] for stage in made.stages):,} judged answers: {made.folder}")
+
+
+def _recipe(
+    path: Path | None, data: str | None, dev: str | None, trainer: str, questions: int, seed: int
+) -> Recipe:
+    """The recipe in a file, or of one stage as the options say."""
+    from demur import toml
+    from demur.errors import UsageError
+    from demur.training.stages import Recipe, Stage
+
+    if (path is None) == (data is None):
+        raise UsageError("name a recipe, or labelled pools with --data; one of the two")
+    if path is not None:
+        if dev or questions or seed:
+            raise UsageError("--dev, --questions and --seed go with --data; a recipe says them itself")
+        return toml.read(Recipe, path)
+    return Recipe(trainer, [Stage(data or "", dev or "", questions)], seed)
+
+
+def _facts(made: Made) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    measures = {} if made.dev is None else {n: asdict(found) for n, found in made.dev.measures.items()}
+    return {
+        "output": str(made.folder),
+        "ranker": made.ranker.spec,
+        "fingerprint": made.ranker.fingerprint,
+        "stages": [asdict(stage) for stage in made.stages],
+        "dev": measures,
+    }
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[dict[str, Any]], None]]:
+    """A report that is one changing line on a terminal, and nothing elsewhere."""
+    console = stderr()
+    if not console.is_terminal:
+        yield lambda facts: None
+        return
+    with console.status("embedding texts") as status:
+        yield lambda facts: status.update(line(facts))
+
+
+def line(facts: dict[str, Any]) -> str:
+    """The facts of a report as one line."""
+    parts = [f"stage {facts['stage']} of {facts['stages']}"]
+    parts += [f"{name} {facts[name]} of {facts[f'{name}s']}" for name in ("epoch", "step") if name in facts]
+    parts += [f"{facts['share']:.0%}"] if "share" in facts else []
+    parts += [f"{name} {facts[name]:.4f}" for name in ("loss", "dev") if facts.get(name) is not None]
+    if facts.get("pairs_per_second"):
+        parts.append(f"{facts['pairs_per_second']:,.0f} a second")
+    if facts.get("seconds_left"):
+        parts.append(f"{facts['seconds_left'] / 60:,.0f} min left")
+    return ", ".join(parts)

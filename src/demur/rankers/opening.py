@@ -1,0 +1,131 @@
+"""Rankers by name, from a folder, or by a Hugging Face id; and written as a folder."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from demur import registry, store
+from demur.errors import DataError, UsageError
+from demur.files import whole, written
+from demur.rankers.base import Ranker
+from demur.specs import Setting
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+
+
+def ranker(spec: str | Path | Ranker, **settings: Setting) -> Ranker:
+    """The ranker meant by a spec such as ``bm25`` or ``bm25(k1=0.9)``, by a folder, or by a Hugging Face id.
+
+    A folder may hold a model that demur wrote, or one of Hugging Face: then it is an encoder, or a
+    cross-encoder if it is a classifier. Settings are added to those that are said already.
+    """
+    if isinstance(spec, Ranker):
+        if settings:
+            fix = "give its name instead, or use dataclasses.replace"
+            raise UsageError(f"{spec.spec} is built already and takes no {', '.join(settings)}; {fix}")
+        return spec
+    folder = folder_of(spec)
+    if folder is not None:
+        return _in_folder(folder, str(folder), settings)
+    spec = str(spec)
+    if _HUB_ID.fullmatch(spec):
+        from demur.embedders.encoder_loading import located
+
+        return _in_folder(located(spec, str(settings.get("revision", ""))), spec, settings)
+    built: Ranker = registry.build("ranker", spec, settings)
+    return built
+
+
+def folder_of(spec: str | Path) -> Path | None:
+    """The folder that is meant; None if it is a ranker's name or a Hugging Face id.
+
+    A name goes before a folder that is called alike; what looks like a path must be there.
+    """
+    name = str(spec).partition("(")[0].strip()
+    if isinstance(spec, str) and name in registry.names("ranker"):
+        return None
+    folder = Path(spec).expanduser()
+    if folder.is_dir():
+        return folder
+    if isinstance(spec, Path) or name.startswith((".", "~", os.sep)) or name.count("/") > 1:
+        what = "is a file, not a folder" if folder.exists() else "no such folder"
+        raise DataError(what, path=spec, fix="name the folder of a model, or a ranker such as bm25")
+    return None
+
+
+def _in_folder(folder: Path, named: str, settings: Mapping[str, Setting]) -> Ranker:
+    """The ranker in a folder, which is called by this name."""
+    if store.is_model(folder):
+        return open_model(folder, **settings)
+    if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+        what = f"holds no model: neither {store.FACTS} nor modules.json nor config.json"
+        raise DataError(
+            what, path=named, fix="name a folder that demur wrote, or one of a Hugging Face model"
+        )
+    kind = "cross-encoder" if _classifies(folder) else "encoder"
+    built: Ranker = registry.build("ranker", kind, {"model": named, **settings})
+    return built
+
+
+def _classifies(folder: Path) -> bool:
+    """Whether a Hugging Face model reads question and answer together."""
+    facts: dict[str, Any] = {}
+    for name in ("config.json", "config_sentence_transformers.json"):
+        path = folder / name
+        try:
+            facts |= json.loads(whole(path)) if path.is_file() else {}
+        except (ValueError, TypeError) as error:
+            fix = "copy or download the model again"
+            raise DataError(f"is broken ({type(error).__name__}: {error})", path=path, fix=fix) from None
+    if facts.get("model_type") in ("CrossEncoder", "SentenceTransformer"):  # the second file's word
+        return str(facts["model_type"]) == "CrossEncoder"
+    heads = facts.get("architectures") or []
+    return not (folder / "modules.json").is_file() and any("SequenceClassification" in head for head in heads)
+
+
+def open_model(folder: str | Path, **settings: Setting) -> Ranker:
+    """The ranker in a folder that demur wrote, each file checked against its checksum."""
+    model = store.opened(folder)
+    name = model.spec.partition("(")[0].strip()
+    takes = inspect.signature(registry.find("ranker", name)).parameters
+    inside = {"folder": str(Path(folder).expanduser().absolute())} if "folder" in takes else {}
+    built: Ranker = registry.build("ranker", model.spec, {**inside, **settings})
+    return built
+
+
+def save(ranker: Ranker, folder: str | Path, made: Mapping[str, Any] | None = None) -> None:
+    """Write a ranker as a folder that `open_model` reads; `made` tells how it came about.
+
+    A ranker that learnt something has a method ``save_into(folder)`` that writes its files and returns the
+    spec that builds it from them; of others only the spec is written.
+    """
+    folder = Path(folder)
+    into = getattr(ranker, "save_into", None)
+    if into is None:
+        _check_spelled(ranker)
+        with store.saving(folder, ranker.spec, made):
+            return
+    with written(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
+        spec = str(into(Path(beside)))
+        with store.saving(folder, spec, made) as inside:
+            for path in sorted(Path(beside).iterdir()):
+                path.replace(inside / path.name)
+
+
+def _check_spelled(ranker: Ranker) -> None:
+    """Nothing, if the ranker's spec holds all that it is; else an error that says so."""
+    known = ranker.name in registry.names("ranker")
+    if not known or registry.build("ranker", ranker.spec).fingerprint != ranker.fingerprint:
+        raise UsageError(
+            f"{ranker.spec} is more than its settings say, such as statistics of the texts it was prepared "
+            "for, so it cannot be saved; save it before it is prepared"
+        )

@@ -1,0 +1,106 @@
+"""The README.md of a trained model: what it is, what it has learnt from, how well it does, how to use it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from demur import __version__
+from demur.data import sources
+from demur.evaluation import Report
+from demur.rankers import Ranker
+from demur.training.stages import Done, Recipe
+
+_PACKAGES = ("torch", "numpy", "transformers", "gensim")
+_SHOWN = 12  # epochs of a long log: the first and the last
+
+
+def text(ranker: Ranker, recipe: Recipe, done: Sequence[Done], dev: Report | None) -> str:
+    """The page, in Markdown; `dev` is what was measured on the last stage's dev set."""
+    learnt = ", then ".join(f"`{stage.data}`" for stage in done)
+    parts = [
+        f"# A {ranker.name} ranker\n\nTrained by demur {__version__} on {learnt}.",
+        _use(),
+        *(_stage(number, stage) for number, stage in enumerate(done, 1)),
+        _measures(dev),
+        "## Data and their terms\n\n" + "\n".join(_terms(done)),
+        f"## How it was made\n\nTrainer `{recipe.trainer}`, seed {recipe.seed}; {_versions()}. The log, "
+        "epoch by epoch, is in `log.jsonl`; what each file must be is in `ranker.json`.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _use() -> str:
+    lines = ["```python", "import demur", "", 'ranker = demur.ranker("THIS FOLDER")']
+    lines += ['ranking = ranker.rank("a question", ["an answer", "another"])', "```"]
+    ready = (
+        "Scores put the answers to one question in order; they are no probabilities. For a promise on how "
+        "often the best answer is wrong, run `demur calibrate THIS-FOLDER LABELLED --risk 0.1`."
+    )
+    return "## How to use it\n\n" + "\n".join(lines) + f"\n\n{ready}"
+
+
+def _stage(number: int, stage: Done) -> str:
+    seen = stage.counts
+    facts = [
+        f"## Stage {number}: {stage.data}\n",
+        f"{seen['pools']:,} questions, {seen['pairs']:,} judged answers, {seen['right']:,} of them right; "
+        f"early stopping on {f'`{stage.dev}`' if stage.dev else 'nothing'}; {stage.seconds:,.0f} seconds.\n",
+        f"`{stage.trainer}`",
+    ]
+    return "\n".join(facts) + _log(stage.log)
+
+
+def _log(log: Sequence[Mapping[str, Any]]) -> str:
+    """The log as a table; of a long one the first and the last lines."""
+    if not log:
+        return ""
+    keys = list(dict.fromkeys(key for line in log for key in line))
+    shown: list[Mapping[str, Any] | None] = [*log]
+    if len(log) > _SHOWN:
+        shown = [*log[: _SHOWN // 2], None, *log[-_SHOWN // 2 :]]
+    rows = [["…" if line is None else _figure(line.get(key)) for key in keys] for line in shown]
+    table = [f"| {' | '.join(cells)} |" for cells in (keys, ["---"] * len(keys), *rows)]
+    return "\n\n" + "\n".join(table)
+
+
+def _figure(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _measures(dev: Report | None) -> str:
+    if dev is None:
+        return "## How good it is\n\nNot measured: there was no dev set. Run `demur evaluate`."
+    rows = [
+        f"| {measure} | {found.mean:.4f} | {found.low:.4f} – {found.high:.4f} |"
+        for measure, found in dev.measures.items()
+    ]
+    said = f"On `{dev.data}`, {dev.pools:,} questions, convention `{dev.convention}`, 95 % intervals. "
+    warning = "Training looked at these questions to know when to stop, so new ones may go worse."
+    table = ["| measure | mean | interval |", "| --- | --- | --- |", *rows]
+    return f"## How good it is\n\n{said}{warning}\n\n" + "\n".join(table)
+
+
+def _terms(done: Sequence[Done]) -> list[str]:
+    ids = [name.strip() for stage in done for each in (stage.data, stage.dev) for name in each.split("+")]
+    lines = []
+    for name in dict.fromkeys(id.partition("/")[0] if not Path(id).exists() else id for id in ids if id):
+        if name in sources.known():
+            facts = sources.facts(name)
+            lines.append(f"- {name}: licence {facts.licence}. {facts.citation}.")
+        else:
+            lines.append(f"- `{name}`: of your own; its terms are for you to say.")
+    return lines
+
+
+def _versions() -> str:
+    found = [f"Python {platform.python_version()}"]
+    for package in _PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(found)

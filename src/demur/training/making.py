@@ -1,0 +1,59 @@
+"""From a recipe to a model folder: weights, the log, and a card that says what the model is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from demur import store
+from demur.errors import DataError
+from demur.evaluation import Report as Measured
+from demur.evaluation import evaluate
+from demur.files import replacing
+from demur.rankers import Ranker, open_model
+from demur.rankers.opening import save
+from demur.training import card
+from demur.training.base import Report, silent
+from demur.training.stages import Done, Recipe, pools_of, run
+from demur.training.workplace import workplace
+
+LOG, CARD = "log.jsonl", "README.md"
+MEASURES = ("MAP", "RR", "P@1")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A model folder, and what was done for it."""
+
+    folder: Path
+    ranker: Ranker
+    stages: Sequence[Done]
+    dev: Measured | None
+    """What was measured on the last stage's dev set, if it has one with right answers."""
+
+
+def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
+    """The model that a recipe makes, written into a folder; a run that was stopped goes on where it was."""
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
+        raise DataError("is there already and is no model", path=folder, fix="name another folder")
+    with workplace(folder) as work:
+        ranker, done = run(recipe, work, report)
+        dev = _measured(ranker, recipe)
+        measures = {} if dev is None else {name: asdict(found) for name, found in dev.measures.items()}
+        made = {"trainer": recipe.trainer, "seed": recipe.seed, "stages": [asdict(each) for each in done]}
+        save(ranker, folder, made | ({"dev": measures} if measures else {}))
+        with replacing(folder / LOG) as file:
+            for number, stage in enumerate(done, 1):
+                file.writelines(json.dumps({"stage": number, **line}) + "\n" for line in stage.log)
+        with replacing(folder / CARD) as file:
+            file.write(card.text(ranker, recipe, done, dev))
+    return Made(folder, open_model(folder), done, dev)
+
+
+def _measured(ranker: Ranker, recipe: Recipe) -> Measured | None:
+    dev = pools_of(recipe.stage[-1].dev)
+    if not any(pool.positives for pool in dev):
+        return None
+    return evaluate(ranker, dev, MEASURES, data=recipe.stage[-1].dev)

@@ -1,0 +1,138 @@
+"""Training in stages, each from what the one before came to: first on other data, say, then on one's own.
+
+What is done is kept until all stages are, each under a hash of all that it depends on. A run that was killed
+goes on there, and ends with the same model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from demur import __version__, data, store
+from demur.data.subsets import sample
+from demur.errors import UsageError
+from demur.rankers import Ranker, open_model
+from demur.rankers.opening import save
+from demur.specs import Setting, parse
+from demur.training import Report, Trainer, trainer
+from demur.training.base import silent
+from demur.types import Pool
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What is learnt from: ids or files joined by ``+``, and the same for what early stopping looks at.
+
+    Of the data at most so many `questions` are taken, drawn by the seed; fewer lie within more. `settings`
+    are the trainer's in this stage, such as ``margin=0.05, epochs=100``.
+    """
+
+    data: str
+    dev: str = ""
+    questions: int = 0
+    settings: str = ""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A trainer and the stages it goes through, with one seed for all that is drawn."""
+
+    trainer: str
+    stage: list[Stage]
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.stage:
+            raise UsageError("a recipe needs at least one [[stage]] with data")
+        for stage in self.stage:  # so that a mistake in the last is not found after hours
+            self.by(stage)
+
+    def by(self, stage: Stage) -> Trainer:
+        """The trainer as it is in a stage."""
+        said: dict[str, Setting] = parse(f"stage({stage.settings})").settings
+        takes_seed = hasattr(trainer(self.trainer), "seed") and "seed" not in parse(self.trainer).settings
+        return trainer(self.trainer, **({"seed": self.seed} if takes_seed else {}), **said)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a stage was: its data and trainer, what was seen, and its log, epoch by epoch."""
+
+    data: str
+    dev: str
+    trainer: str
+    counts: dict[str, int]
+    log: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tuple[Ranker, list[Done]]:
+    """The ranker that all stages make, and what each of them was; those done before lie in `work`.
+
+    The report says of each fact which stage of how many it is from.
+    """
+    ranker: Ranker | None = None
+    done: list[Done] = []
+    known_by = ""
+    for number, stage in enumerate(recipe.stage, 1):
+        by = recipe.by(stage)
+        pools, dev = pools_of(stage.data, stage.questions, recipe.seed), pools_of(stage.dev)
+        known_by = _key(known_by, by, pools, dev)
+        folder = None if work is None else work / known_by
+        if folder is not None and store.is_model(folder):
+            ranker = open_model(folder)
+            done.append(Done(**store.opened(folder, check=False).made))
+            continue
+        log: list[dict[str, Any]] = []
+
+        def told(facts: dict[str, Any], log: list[dict[str, Any]] = log, number: int = number) -> None:
+            if "share" not in facts:  # of an epoch, which is not over
+                log.append({key: value for key, value in facts.items() if key not in _PASSING})
+            report({**facts, "stage": number, "stages": len(recipe.stage)})
+
+        started = time.monotonic()
+        ranker = by.train(pools, dev, start=ranker, checkpoints=work, report=told)
+        said = Done(stage.data, stage.dev, by.spec, counts(pools), log, round(time.monotonic() - started, 1))
+        done.append(said)
+        if folder is not None:
+            save(ranker, folder, asdict(said))
+    if ranker is None:
+        raise UsageError("a recipe needs at least one [[stage]] with data")
+    return ranker, done
+
+
+_PASSING = ("epochs", "steps", "pairs_per_second", "seconds_left", "resumed")  # facts for who is waiting
+
+
+def pools_of(ids: str, questions: int = 0, seed: int = 0) -> Sequence[Pool]:
+    """The pools of ids or files joined by ``+``; or a sample of so many of them."""
+    names = [ids] if Path(ids).exists() else [name.strip() for name in ids.split("+")]
+    loaded = [data.pools(name) for name in names if name]
+    if not questions:
+        return loaded[0] if len(loaded) == 1 else [pool for pools in loaded for pool in pools]
+    return list(sample((pool for pools in loaded for pool in pools), questions, seed))
+
+
+def counts(pools: Sequence[Pool]) -> dict[str, int]:
+    """How many pools, judged pairs and right answers there are."""
+    judged = [
+        candidate.label for pool in pools for candidate in pool.candidates if candidate.label is not None
+    ]
+    return {"pools": len(pools), "pairs": len(judged), "right": sum(label > 0 for label in judged)}
+
+
+def _key(before: str, by: Trainer, pools: Sequence[Pool], dev: Sequence[Pool]) -> str:
+    """A hash of all that a stage depends on: the stages before it, the trainer, and what it sees."""
+    digest = hashlib.sha256(json.dumps([before, by.spec, by.edition, by.depends, __version__]).encode())
+    for part in (pools, dev):
+        for pool in part:
+            row = [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]
+            digest.update(json.dumps(row).encode())
+        digest.update(b"\n")
+    return digest.hexdigest()[:16]

@@ -1,0 +1,57 @@
+"""The folder beside a model, ``DIR.parts``, in which unfinished training is kept until the model is there.
+
+One run at a time can have it. Only files of our own making are removed; a folder that was there before is
+refused.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from demur.errors import UsageError
+from demur.files import written
+
+_LOCK = "training.lock"
+_OURS = re.compile(rf"{re.escape(_LOCK)}|\.?[0-9a-f]{{16}}(\.safetensors|\..*)?")
+
+
+@contextmanager
+def workplace(model: Path) -> Iterator[Path]:
+    """The folder for what is unfinished; it stays if the block fails, and goes if all went well."""
+    folder = model.with_name(f"{model.name}.parts")
+    with written(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    strange = [path.name for path in folder.iterdir() if not _OURS.fullmatch(path.name)]
+    if strange:
+        what = f"{folder}, where unfinished training is kept, holds something else ({strange[0]})"
+        raise UsageError(f"{what}; move it away, or train into another folder")
+    with _alone(folder):
+        yield folder
+        for path in folder.iterdir():
+            if _OURS.fullmatch(path.name):
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+        with suppress(OSError):  # if somebody has put something there
+            folder.rmdir()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    try:
+        import fcntl
+    except ImportError:  # Windows: there the user must see to it that two runs do not meet
+        yield
+        return
+    with (folder / _LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with the process, also by a kill
+        except BlockingIOError:
+            what = f"another run is training into {folder.with_suffix('')}"
+            raise UsageError(f"{what}; wait for its end, or name another folder") from None
+        yield

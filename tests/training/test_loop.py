@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from demur.training.loop import Schedule, fit
+
+STEPS = [[n % 5, (n + 2) % 5] for n in range(12)]
+
+
+def trained(checkpoint: Path | None, stop_at: int = 99) -> dict[str, Any]:
+    """The weights after all steps; or the run is killed at one of them."""
+    torch.manual_seed(3)
+    inputs = torch.randn(5, 4)
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 1))
+    taken = 0
+
+    def loss_of(step: Any) -> tuple[torch.Tensor, int]:
+        nonlocal taken
+        taken += 1
+        if taken > stop_at:
+            raise KeyboardInterrupt
+        return (net(inputs[step]) ** 2).mean(), len(step)
+
+    fit(net, STEPS, loss_of, Schedule(0.05, precision="fp32", minutes=0), checkpoint, lambda facts: None)
+    return net.state_dict()
+
+
+def test_a_killed_run_ends_like_one_that_was_not(tmp_path: Path) -> None:
+    whole = trained(None)
+    with pytest.raises(KeyboardInterrupt):
+        trained(tmp_path / "ck.safetensors", stop_at=7)
+    resumed = trained(tmp_path / "ck.safetensors")
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def test_it_learns_and_says_so() -> None:
+    torch.manual_seed(0)
+    net, said = torch.nn.Linear(2, 1), list[dict[str, Any]]()
+    inputs, target = torch.randn(64, 2), torch.randn(1, 2)
+
+    def loss_of(step: Any) -> tuple[torch.Tensor, int]:
+        return ((net(inputs[step]) - inputs[step] @ target.T) ** 2).mean(), len(step)
+
+    steps = [torch.randperm(64)[:16].tolist() for _ in range(300)]
+    schedule = Schedule(0.05, precision="fp32", weight_decay=0)
+    fit(net, steps, loss_of, schedule, None, said.append)
+    assert said[-1]["step"] == 300 and said[-1]["loss"] < 0.05
+    assert said[-1]["seconds_left"] == 0
+
+
+def test_the_rate_rises_and_falls_to_nothing() -> None:
+    schedule = Schedule(1.0, warmup=0.1)
+    rates = [schedule.rate(step, 100) for step in range(100)]
+    assert rates[0] == pytest.approx(0.1) and max(rates) == 1 == rates[9]
+    assert rates[9:] == sorted(rates[9:], reverse=True) and rates[-1] < 0.02
