@@ -60,6 +60,11 @@ def below(what: str, found: float, goal: float) -> Row:
     return Row(what=what, found=shown, goal=f"< {limit}", met=found < goal)
 
 
+def told(what: str, found: str) -> Row:
+    """A row for what is told beside others and has no goal of its own."""
+    return Row(what=what, found=found, goal="–", met=True)
+
+
 def sentences(number: int, words: int, seed: int = 0) -> list[str]:
     """Made-up sentences of about so many words, drawn as a language draws them (Zipf)."""
     rng = np.random.default_rng(seed)

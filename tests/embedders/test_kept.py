@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import pickle
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,9 +39,8 @@ class Letters(Embedder):
         )
 
     def tokens(self, texts: Sequence[str], words: str = "content") -> Tokens:
-        return Tokens(
-            self.embed(texts), np.ones(len(texts), np.int64), tuple(texts), np.zeros((len(texts), 2))
-        )
+        spans = np.zeros((len(texts), 2), np.int64)
+        return Tokens(self.embed(texts), np.ones(len(texts), np.int64), tuple(texts), spans)
 
 
 @pytest.fixture(autouse=True)
@@ -149,20 +149,27 @@ def test_a_full_disk_is_no_error(monkeypatch: pytest.MonkeyPatch, caplog: pytest
     assert "embeddings are not kept (No space left on device)" in caplog.text
 
 
-def _work(start: int) -> float:
-    embedder = kept(Letters())
-    for n in range(start, start + 60):
-        found = embedder.embed([f"ship {n % 90}", f"ship {(n * 7) % 90}"])
-        assert (found == Letters().embed([f"ship {n % 90}", f"ship {(n * 7) % 90}"])).all()
-    return float(found.sum())
+WORK = """
+import sys
+import numpy as np
+from demur.embedders.kept import keys_of
+from demur.embedders.shelf import Shelf
+
+shelf = Shelf.of("shared")
+for n in range(int(sys.argv[1]), int(sys.argv[1]) + 60):
+    numbers = np.array([n % 90, n * 7 % 90])
+    keys = keys_of([f"ship {n}" for n in numbers])
+    found, vectors = shelf.find(keys, 1)
+    assert (vectors[found, 0] == numbers[found]).all()
+    shelf.add(keys[~found], numbers[~found, None].astype(np.float32))
+"""
 
 
 def test_several_processes_at_once(cache: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(3) as pool:
-        assert len(pool.map(_work, [0, 30, 60])) == 3
-    ASKED.clear()
-    assert kept(Letters()).embed([f"ship {n}" for n in range(90)]).shape == (90, 4)
-    assert not ASKED
+    started = [subprocess.Popen([sys.executable, "-c", WORK, start]) for start in ("0", "30", "60")]
+    assert [process.wait(120) for process in started] == [0, 0, 0]
+    found, vectors = Shelf.of("shared").find(keys_of([f"ship {n}" for n in range(90)]), 1)
+    assert found.all() and vectors[:, 0].tolist() == list(range(90))
     assert all(path.suffix == ".safetensors" for path in files(cache)), "no halves are left"
 
 

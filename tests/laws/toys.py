@@ -123,6 +123,8 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "average": lambda: {"vectors": vectors()},
     "cross-encoder": lambda: {"model": classifier()},
     "encoder": lambda: {"model": bert()},
+    "feedback": lambda: {"first": "bm25", "features": f'encoder(model="{bert()}")'},
+    "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
 }
 
 

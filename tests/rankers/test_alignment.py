@@ -36,7 +36,7 @@ VECTORS = {
 
 
 def made(**settings: demur.specs.Setting) -> Alignment:
-    built = demur.ranker("alignment", vectors=toys.vectors(), **settings)
+    built = demur.ranker("alignment", vectors=toys.vectors(), **{"words": "all", **settings})
     assert isinstance(built, Alignment)
     return built
 
@@ -68,7 +68,9 @@ def test_no_known_word_is_nothing_on_either_side() -> None:
 
 def test_stop_words_count_if_all_words_do() -> None:
     assert made(words="content").score("the", ["the"])[0] == 0
-    assert made().score("the", ["the"])[0] == pytest.approx(1)
+    assert made(words="all").score("the", ["the"])[0] == pytest.approx(1)
+    assert made(words="auto").kept == "content"
+    assert Alignment().kept == "all"
 
 
 @pytest.mark.parametrize("how", CHOICES["how"])
@@ -199,8 +201,9 @@ def test_explanations_add_up_to_the_scores(settings: dict[str, str]) -> None:
 
 def test_explanations_name_the_words_that_are_paired() -> None:
     pairs = made(words="content").explain("Which ship? May!", ["In May came a SHIP"])[0].pairs
-    said = [(pair.question.text, pair.answer.text, pair.similarity, pair.weight) for pair in pairs]
-    assert said == [("ship", "SHIP", pytest.approx(1), 0.5), ("May", "May", pytest.approx(1), 0.5)]
+    assert [(pair.question.text, pair.answer.text) for pair in pairs] == [("ship", "SHIP"), ("May", "May")]
+    assert [pair.similarity for pair in pairs] == pytest.approx([1, 1])
+    assert [pair.weight for pair in pairs] == [0.5, 0.5]
     assert made().explain("ship", []) == []
 
 
@@ -209,7 +212,7 @@ class Toy(Embedder):
     """Vectors drawn from a word and its neighbour, as a network's know their context."""
 
     name: ClassVar[str] = "toy"
-    width: ClassVar[int] = 6  # type: ignore[misc]  # a property elsewhere
+    width: ClassVar[int] = 6
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         raise NotImplementedError
@@ -265,9 +268,11 @@ def test_wrong_settings_are_told_at_once(setting: str) -> None:
         demur.ranker("alignment", **{setting: "loud"})
 
 
-def test_vectors_and_a_model_are_not_taken_together() -> None:
+def test_settings_that_do_not_go_together_are_told_too() -> None:
     with pytest.raises(UsageError, match="not both"):
         Alignment(vectors="a.txt", model="minilm")
+    with pytest.raises(UsageError, match="words in context need cosine"):
+        Alignment(similarity="dot")
     with pytest.raises(DataError, match=r"nowhere\.txt: no such file"):
         Alignment(vectors="nowhere.txt").score("ship", ["ship"])
 
@@ -275,7 +280,7 @@ def test_vectors_and_a_model_are_not_taken_together() -> None:
 def test_what_it_depends_on_is_in_the_fingerprint(tmp_path: Path) -> None:
     moved = tmp_path / "moved.txt"
     moved.write_bytes(Path(toys.vectors()).read_bytes())
-    assert Alignment(vectors=str(moved)).fingerprint == made().fingerprint
+    assert Alignment(vectors=str(moved), words="all").fingerprint == made().fingerprint
     assert replace(made(), how="maxsim").fingerprint != made().fingerprint
     moved.write_text(moved.read_text("utf-8").replace("ship", "boat"), "utf-8")
-    assert Alignment(vectors=str(moved)).fingerprint != made().fingerprint
+    assert Alignment(vectors=str(moved), words="all").fingerprint != made().fingerprint

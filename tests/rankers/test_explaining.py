@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import demur
@@ -23,6 +23,7 @@ TEXT = st.lists(WORD, max_size=8).map(" ".join)
 
 
 @pytest.mark.parametrize("spec", SPECS)
+@settings(max_examples=40)
 @given(question=TEXT, answers=st.lists(TEXT, max_size=4))
 def test_explanations_add_up_to_the_scores(spec: str, question: str, answers: list[str]) -> None:
     ranker = demur.ranker(spec)

@@ -21,8 +21,8 @@ from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.types import Pool
 
-_FOR_CURVE = 0.3  # of the time, kept for the learning curve
-_FOR_COSTS = 0.2  # and for measuring what methods cost to use
+_FOR_CURVE = 0.25  # of the time, kept for the learning curve
+_FOR_COSTS = 0.15  # and for measuring what methods cost to use
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,11 @@ class Advice:
     def made(self) -> dict[str, Any]:
         """What the card of the saved model says."""
         told = {"by": "demur advise", "recommendation": self.recommendation, **self.facts}
-        return told | {"labelled": self.labelled, "evidence": table.evidence(self.rows, self.skipped)} if self.rows else told
+        return (
+            told | {"labelled": self.labelled, "evidence": table.evidence(self.rows, self.skipped)}
+            if self.rows
+            else told
+        )
 
 
 def advise(
@@ -126,7 +130,9 @@ def advise(
     )
 
 
-def _labels(found: Sequence[choosing.Judged], trying: Trying, seconds: float) -> tuple[curves.Curve | None, str]:
+def _labels(
+    found: Sequence[choosing.Judged], trying: Trying, seconds: float
+) -> tuple[curves.Curve | None, str]:
     """How many more labels until the best method that learns from them wins over the best that does not."""
     taught = [each for each in found if each.trial.method.labels]
     without = [each for each in found if not each.trial.method.labels]
@@ -162,8 +168,8 @@ def _by_hearsay(
     known = evidence.by_evidence(profile, methods, evidence.packaged())
     method = known.method if known else methods[min(2, len(methods) - 1)]
     few = (
-        f"{telling} of your {len(pools):,} pools have both a right and a wrong answer marked, and with fewer than "
-        f"{FEWEST} nothing can be measured"
+        f"{telling} of your {len(pools):,} pools have both a right and a wrong answer marked, and with fewer "
+        f"than {FEWEST} nothing can be measured"
     )
     if known is None or known.figure is None:
         why = "this is the usual choice, and nothing measured stands behind it"

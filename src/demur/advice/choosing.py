@@ -1,4 +1,4 @@
-"""Which of the tried methods to take: the simplest of those that are not significantly worse than the best."""
+"""Which of the tried methods to take: the simplest of those not significantly worse than the best."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ class Judged:
 
     trial: Trial
     report: Report
-    behind: Estimate | None = None  # MAP of this one less that of the best, over the same pools; None of the best
+    behind: Estimate | None = (
+        None  # MAP of this one less that of the best, over the same pools; None of the best
+    )
     p: float = 1.0  # of the permutation test, Holm-corrected
 
     @property
@@ -42,7 +44,8 @@ def judged(trials: Sequence[Trial], pools: Sequence[Pool], seed: int) -> list[Ju
     """The trials that have scores, each beside the best of them, in the order in which they came."""
     done = [trial for trial in trials if not trial.skipped]
     reports = {
-        trial.method.name: evaluate(trial.scores, pools, [MEASURE, "P@1"], "fixed", seed=seed) for trial in done
+        trial.method.name: evaluate(trial.scores, pools, [MEASURE, "P@1"], "fixed", seed=seed)
+        for trial in done
     }
     if not done:
         return []
@@ -76,7 +79,7 @@ def sentence(found: Sequence[Judged]) -> str:
     if len(found) == 1:
         return f"Take {taken.name} ({mean}): it is the only method that could be tried."
     if taken is best:
-        simpler = [each for each in found[: found.index(taken)]]
+        simpler = found.index(taken) > 0
         why = "and all simpler methods are significantly worse" if simpler else "and none is simpler"
         return f"Take {taken.name}: it is the best of those tried ({mean}), {why}."
     gap = taken.behind or Estimate(0.0, 0.0, 0.0)

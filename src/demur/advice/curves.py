@@ -92,8 +92,9 @@ def nested(count: int, smallest: int = 8, steps: int = 5) -> tuple[int, ...]:
     """Sizes up to a count, each by the same factor larger than the one before."""
     if count <= smallest:
         return (count,)
-    found = np.geomspace(smallest, count, min(steps, 1 + int(np.log2(count / smallest)) + 1))
-    return tuple(dict.fromkeys(int(round(size)) for size in found))
+    doublings = int(np.log2(count / smallest))
+    found = np.geomspace(smallest, count, min(steps, doublings + 2)).round()
+    return tuple(dict.fromkeys(found.astype(int).tolist()))
 
 
 def wins_at(points: Sequence[tuple[int, float]], target: float) -> float:

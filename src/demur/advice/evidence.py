@@ -65,7 +65,9 @@ class Evidence:
     def alike(self, profile: Profile) -> list[Dataset]:
         """The datasets with figures, those most like a profile first."""
         known = {each.name: each for each in self.datasets if each.figures}
-        return [known[name] for name in nearest(profile, {name: each.profile for name, each in known.items()})]
+        return [
+            known[name] for name in nearest(profile, {name: each.profile for name, each in known.items()})
+        ]
 
 
 @lru_cache(maxsize=1)
@@ -77,12 +79,14 @@ def packaged() -> Evidence:
 
 @dataclass(frozen=True)
 class Hearsay:
-    """What to take without labels: the method, where it was best, and what labels would have changed there."""
+    """What to take without labels: the method, where it was best, and what labels would change there."""
 
     method: Method
     dataset: Dataset
     figure: Figure | None
-    labels: float  # questions with which a trained method was level there; infinite if none was, NaN if unknown
+    labels: (
+        float  # questions with which a trained method was level there; infinite if none was, NaN if unknown
+    )
 
 
 def by_evidence(profile: Profile, methods: Sequence[Method], evidence: Evidence) -> Hearsay | None:

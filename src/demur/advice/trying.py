@@ -1,4 +1,4 @@
-"""Methods tried on labelled pools: scored out of fold, so that no model is judged by what it has learnt from."""
+"""Methods tried on labelled pools: scored out of fold, so that no model is judged by what it learnt."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from demur.advice.methods import Method
 from demur.errors import DemurError
 from demur.rankers import Ranker
+from demur.training.keeping import keeping
 from demur.types import FloatArray, Pool
 
 FEWEST = 10
@@ -94,8 +95,10 @@ class Trying:
         started = self.clock()
         scores: list[FloatArray] = [np.empty(0)] * len(self.labelled)
         for number, model in enumerate(models):
-            places = np.arange(len(self.labelled)) if len(models) == 1 else np.flatnonzero(self.fold_of == number)
-            found = model.score_pools([self.labelled[place] for place in places.tolist()])
+            places = (
+                np.arange(len(self.labelled)) if len(models) == 1 else np.flatnonzero(self.fold_of == number)
+            )
+            found = keeping(model).score_pools([self.labelled[place] for place in places.tolist()])
             for place, each in zip(places.tolist(), found, strict=True):
                 scores[place] = each
         return Trial(method, scores, models, train_seconds, self.clock() - started)
@@ -111,10 +114,10 @@ class Trying:
         return inner(others, self.seed)
 
     def _estimate(self, method: Method) -> float:
-        """The seconds that the whole trial would take, from a few pools; the first go loads what is needed."""
+        """The seconds the whole trial would take, from a few pools; the first go loads what is needed."""
         if self.left <= 0:
             return float("inf")
-        few = _telling(self.labelled, self.seed)[:_SAMPLE] if method.labels else self.pools[:_SAMPLE]
+        few = self._few(method)
         lesson = self._lesson(method, 0)[0]
         begun = self.clock()
         method.learn(few[: max(2, len(few) // 2)], (), self.seed)
@@ -123,11 +126,19 @@ class Trying:
         begun = self.clock()
         model = method.learn(few, (), self.seed)
         learnt = (self.clock() - begun) / max(len(few), 1) * len(lesson) if method.trains else 0.0
-        model.score_pools(few[:1])
+        scorer = keeping(model)
+        scorer.score_pools(few[:1])
         begun = self.clock()
-        model.score_pools(few)
+        scorer.score_pools(few)
         scored = (self.clock() - begun) * _pairs(self.labelled) / max(_pairs(few), 1)
         return _SAFETY * (learnt * (self.folds if method.labels else 1) + scored)
+
+    def _few(self, method: Method) -> list[Pool]:
+        """Other pools at each call, as those that were embedded before say nothing about the rest."""
+        known = [pool for pool in self.labelled if tells(pool) or not method.labels]
+        known.sort(key=lambda pool: lot(pool.question, self.seed))
+        start = _SAMPLE * len(self.trials) % len(known)
+        return [*known[start:], *known[:start]][:_SAMPLE]
 
 
 def plain(seconds: float) -> str:
@@ -138,7 +149,7 @@ def plain(seconds: float) -> str:
 
 
 def is_labelled(pool: Pool) -> bool:
-    """Whether somebody has judged a candidate of the pool; those not judged then count as wrong, as in evaluate."""
+    """Whether somebody has judged a candidate of the pool; the others then count as wrong, as in evaluate."""
     return any(label is not None for label in pool.labels)
 
 
@@ -169,10 +180,6 @@ def inner(pools: Sequence[Pool], seed: int) -> tuple[list[Pool], list[Pool]]:
 def lot(text: str, seed: int) -> bytes:
     """What orders texts by chance, whatever their order was."""
     return hashlib.blake2b(f"{seed} {text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-def _telling(pools: Sequence[Pool], seed: int) -> list[Pool]:
-    return sorted((pool for pool in pools if tells(pool)), key=lambda pool: lot(pool.question, seed))
 
 
 def _pairs(pools: Sequence[Pool]) -> int:

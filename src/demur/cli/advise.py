@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 def advise(
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="Pools, labelled or not: a dataset such as wikiqa/dev, or a file.")
+        str,
+        typer.Argument(
+            metavar="DATA", help="Pools, labelled or not: a dataset such as wikiqa/dev, or a file."
+        ),
     ],
     minutes: Annotated[float, typer.Option(help="How long to try methods.")] = 5.0,
     risk: Annotated[
-        float | None, typer.Option(help="Show too how much could be answered at this risk of errors, say 0.1.")
+        float | None,
+        typer.Option(help="Show too how much could be answered at this risk of errors, say 0.1."),
     ] = None,
     save: Annotated[
         str | None,
@@ -30,7 +34,8 @@ def advise(
     also: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="RANKER", help="Try this ranker, model folder or 'train TRAINER' as well; may be repeated."
+            metavar="RANKER",
+            help="Try this ranker, model folder or 'train TRAINER' too; may be repeated.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts that cross-validation makes of the labels.")] = 5,
@@ -47,9 +52,7 @@ def advise(
         if label_next is not None:
             _suggested(advice.suggest(pools, label_next, seed), json)
             return
-        found = advice.advise(
-            *(pools, minutes), risk=risk, folds=folds, seed=seed, more=also or (), say=note
-        )
+        found = advice.advise(*(pools, minutes), risk=risk, folds=folds, seed=seed, more=also or (), say=note)
         if save is not None:
             advice.save(found, pools, save, seed)
             note(f"{found.method.name} trained and written to {save}")
@@ -81,9 +84,9 @@ def _show(found: Advice, data: str) -> None:
     console = stdout()
     if found.rows:
         table = Table(box=None, pad_edge=False)
-        risk = found.facts.get("risk")
-        for name in (*COLUMNS, *([f"answered at {100 * risk:g} % risk"] if risk is not None else [])):
-            table.add_column(name, justify="left" if name in ("method", "95 % interval") else "right")
+        for name in (*COLUMNS, *(["answered"] if "risk" in found.facts else [])):
+            left = name in ("method", "95 % interval")
+            table.add_column(name, justify="left" if left else "right", no_wrap=True)
         for row in found.rows:
             table.add_row(*row.cells())
         console.print(table)
@@ -101,16 +104,20 @@ def _lines(found: Advice, data: str) -> list[str]:
         lines.append(f"Not installed: {names}; pip install {extras} adds them.")
     if found.rows:
         lines.append(
-            f"Measured out of fold on {found.labelled:,} labelled pools of {data} ({found.telling:,} with a right "
-            "and a wrong answer), convention fixed. Memory is the most that a process needs that does nothing else."
+            f"Measured out of fold on {found.labelled:,} labelled pools of {data}, {found.telling:,} of them "
+            "with a right and a wrong answer; convention fixed. Training is of one model; ms are for one "
+            "question; memory, in MB, is all that a process needs to rank; disk, in MB, is the model's files."
         )
-    lines.append(f"To use it: --ranker {_quoted(found.method.spec)}" if not found.method.trains else _how(found))
-    return lines
-
-
-def _quoted(spec: str) -> str:
-    return f"'{spec}'" if any(sign in spec for sign in " (;\"") else spec
+    if "risk" in found.facts:
+        lines.append(
+            f"Answered is the share of questions that a gate lets pass which keeps wrong answers to "
+            f"{100 * found.facts['risk']:g} % with 95 % confidence; none: the labels carry no such promise."
+        )
+    return [*lines, _how(found)]
 
 
 def _how(found: Advice) -> str:
-    return "To use it, let --save DIR train it on all labels, and name that folder as the ranker."
+    if found.method.trains:
+        return "To use it, let --save DIR train it, and name that folder as the ranker."
+    spec = found.method.spec
+    return f"To use it: --ranker {spec}" if spec.isalnum() else f"To use it: --ranker '{spec}'"

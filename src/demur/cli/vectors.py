@@ -37,7 +37,9 @@ def train(
     epochs: Annotated[int, typer.Option(min=1, help="How often the texts are read.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Of the chance in training.")] = 0,
     threads: Annotated[int, typer.Option(min=1, help="With one alone the result is always the same.")] = 1,
-    model: Annotated[str, typer.Option(help="skipgram or cbow.")] = "skipgram",
+    model: Annotated[
+        str, typer.Option(help="skipgram, cbow, or ppmi: by counting, without epochs.")
+    ] = "skipgram",
     clean: Annotated[str, typer.Option(help="What is a word: paper (its clean-up) or plain.")] = "paper",
     stopwords: Annotated[str, typer.Option(help="drop or keep.")] = "drop",
     json: JsonFlag = False,
@@ -150,6 +152,7 @@ def _texts(source: str) -> Iterator[str]:
             next(iter(data.stream(path)), None)
         except DemurError:
             if path.is_dir() or readable(path):
-                yield from (passage.searched for passage in read_documents(path))
+                for passage in read_documents(path):
+                    yield from (passage.heading, passage.text)
                 return
     yield from specific.texts(source)

@@ -72,6 +72,8 @@ def train(
     """The vectors that these texts teach, each different text once; the most frequent word comes first."""
     how = how or Training()
     learn = _count if how.model == "ppmi" else _word2vec
+    if learn is _word2vec:
+        require("gensim", extra="vectors")  # told before the texts are read, which can take long
     with meter("reading", "texts", None) as advance:
         lists, facts = _read(texts, how, advance)
     occurring = Counter(word for words in lists for word in words)

@@ -86,8 +86,8 @@ class WordVectors(Embedder):
         matrix.sum_duplicates()
         sums = matrix @ self.table.vectors[used].astype(np.float64)
         weights = np.asarray(matrix.sum(axis=1), np.float64).reshape(-1, 1)
-        means = np.divide(sums, weights, out=np.zeros_like(sums), where=weights > 0)
-        return means.astype(np.float32)[[places[text_] for text_ in texts]]
+        sums /= np.where(weights > 0, weights, 1)
+        return sums.astype(np.float32)[[places[text_] for text_ in texts]]
 
     def _weights(self) -> FloatArray:
         """The weight of each word of the table."""

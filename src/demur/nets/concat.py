@@ -9,17 +9,37 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
-from demur.nets.small import SmallNet, dense
+from demur.nets.small import NOISE, SmallNet, dense
+
+SLOPE = 10.0  # log-odds between a dot product of 0 and vectors that are the same
+FREE = 0.1  # the part of Glorot's output weights that other units begin with
 
 
 class Concat(SmallNet):
     """One hidden layer over [q; a; q∘a; |q−a|], and one number out of it: the log-odds of a right answer."""
 
-    def __init__(self, width: int, dropout: float = 0.3, init: str = "glorot") -> None:
+    def __init__(self, width: int, dropout: float = 0.3) -> None:
         super().__init__()
-        self.hidden = dense(4 * width, 4 * width, init)
+        self.hidden = dense(4 * width, 4 * width)
         self.dropout = nn.Dropout(dropout)
         self.output = dense(4 * width, 1)
+
+    def like_cosine(self, size: float) -> None:
+        """Begin with log-odds that rise with the dot product of the vectors; half of the units are free.
+
+        `size` is the root mean square of a vector's numbers. Of a product, relu passes the positive part to
+        one unit and the negative part to another.
+        """
+        width = self.hidden.in_features // 4
+        identity = torch.eye(width)
+        slope = SLOPE / (width * size**2)  # the mean square of a vector's length: of dot product / that
+        with torch.no_grad():
+            self.hidden.weight[: 2 * width].mul_(NOISE)
+            self.hidden.weight[: 2 * width, 2 * width : 3 * width].add_(torch.cat([identity, -identity]))
+            self.output.weight.mul_(FREE)
+            self.output.weight[0, :width] = slope
+            self.output.weight[0, width : 2 * width] = -slope
+            self.output.bias.fill_(-SLOPE / 2)
 
     def forward(self, questions: Tensor, answers: Tensor) -> Tensor:  # B × d, B × d
         """The log-odds of each pair."""

@@ -7,11 +7,16 @@ from abc import abstractmethod
 import torch
 from torch import Tensor, nn
 
-NOISE = 0.01  # of an identity: units that begin alike must be able to part
+NOISE = 0.01  # the part of Glorot's weights that an identity has
+LIFT = 4.0  # times the mean size of the inputs: so far up, relu lets nearly all of them pass
 
 
 class SmallNet(nn.Module):
     """A net that scores pairs of vectors. B pairs (or triplets) of a batch, d numbers in a text's vector."""
+
+    @abstractmethod
+    def like_cosine(self, size: float) -> None:
+        """Begin with scores nearly in the order of the cosines; `size` is the vectors' root mean square."""
 
     @abstractmethod
     def forward(self, questions: Tensor, answers: Tensor) -> Tensor:  # B × d, B × d
@@ -37,12 +42,10 @@ class SmallNet(nn.Module):
         return scores
 
 
-def dense(inputs: int, outputs: int, init: str = "glorot") -> nn.Linear:
-    """A dense layer with bias 0 and weights as Keras draws them (Glorot, uniform); or near the identity."""
+def dense(inputs: int, outputs: int) -> nn.Linear:
+    """A dense layer as Keras begins: weights drawn uniformly after Glorot, bias 0."""
     layer = nn.Linear(inputs, outputs)
     with torch.no_grad():
         nn.init.zeros_(layer.bias)
         nn.init.xavier_uniform_(layer.weight)
-        if init == "identity":
-            layer.weight.mul_(NOISE).add_(torch.eye(outputs, inputs))
     return layer

@@ -1,7 +1,7 @@
 """Words of the question paired with words of the answer: the sum of the similarities of the best pairing.
 
 After the Hungarian method of Vallee and others (SIGIR 2019), whose score is spelled
-``alignment(vectors=…, similarity=dot, words=content, normalise=none)``. One thing differs: a text without a
+``alignment(vectors=…, similarity=dot, normalise=none)``. One thing differs: a text without a
 known word scores 0, where their code gives it a vector of ones.
 """
 
@@ -12,20 +12,21 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from demur.embedders.base import Embedder, Tokens
 from demur.errors import UsageError
+from demur.rankers.aligned import Aligned
 from demur.rankers.assigning import exact, maxsim
 from demur.rankers.base import Ranker
-from demur.rankers.explaining import Explanation, WordPair
+from demur.rankers.explaining import Explanation
 from demur.rankers.overlap import Overlap
-from demur.rankers.word_grids import Part, WordGrids, in_parts, word_grids
+from demur.rankers.word_grids import Part, in_parts, word_grids
 from demur.rankers.word_weights import word_weights
 from demur.specs import Spec
-from demur.types import FloatArray, IntArray, Pool, Span
+from demur.types import FloatArray, IntArray, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,25 +37,8 @@ CHOICES = {
     "how": tuple(PAIRINGS),
     "weights": ("none", "idf"),
     "normalise": ("question", "shorter", "none"),
-    "words": ("all", "content"),
+    "words": ("auto", "content", "all"),
 }
-
-
-class Aligned(NamedTuple):
-    """The pairs of words that make the scores of some parts of pools."""
-
-    tokens: Tokens
-    grids: WordGrids
-    rows: IntArray  # per pair of words: its row of the grids
-    columns: IntArray  # and its column
-    weight: FloatArray  # per pair of words: what its similarity is multiplied by in the score
-    adds: FloatArray  # per pair of words: what it adds to the score
-
-    @property
-    def scores(self) -> FloatArray:
-        """Per grid, its score."""
-        pairs = self.grids.pair[self.rows]
-        return np.bincount(pairs, weights=self.adds, minlength=len(self.grids.columns)).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -65,7 +49,8 @@ class Alignment(Ranker):
     the sentence encoder `model` (as for ``encoder``) makes of it in its context. `how`: ``exact`` pairs one
     to one, ``maxsim`` each question word with the most similar answer word. `weights`: ``idf`` makes rare
     question words count more, over the texts that `stats` names, as in bm25. `normalise` divides by the
-    question's words (their weights), by those of the shorter text, or not at all.
+    question's words (their weights), by those of the shorter text, or not at all. `words`: ``content``
+    leaves out stop words, ``all`` does not; ``auto`` does only with `vectors`, as in context they tell much.
     """
 
     name: ClassVar[str] = "alignment"
@@ -76,7 +61,7 @@ class Alignment(Ranker):
     how: str = "exact"
     weights: str = "none"
     normalise: str = "question"
-    words: str = "all"
+    words: str = "auto"
     clean: str = "paper"
     stats: str = "pool"
     rarity: Overlap = field(default=Overlap(), init=False, repr=False, compare=False)
@@ -87,6 +72,8 @@ class Alignment(Ranker):
                 raise UsageError(f"{setting}={value} of alignment must be one of {', '.join(known)}")
         if self.vectors and self.model:
             raise UsageError("alignment takes vectors= or model=, not both; leave one out")
+        if self.similarity == "dot" and not self.vectors:  # it ranks far worse there, and noise grows with it
+            raise UsageError("similarity=dot of alignment is for vectors=; words in context need cosine")
         self.embedder  # noqa: B018  # wrong settings are told at once
         object.__setattr__(self, "rarity", Overlap(stats=self.stats if self.weights == "idf" else "pool"))
         if self.vectors:
@@ -100,6 +87,11 @@ class Alignment(Ranker):
         if self.vectors:
             return embedder("words", vectors=self.vectors, clean=self.clean)
         return embedder("encoder", **({"model": self.model} if self.model else {}))
+
+    @property
+    def kept(self) -> str:
+        """Which words are paired: ``content`` or ``all``."""
+        return self.words if self.words != "auto" else "content" if self.vectors else "all"
 
     @property
     def needs_preparing(self) -> bool:
@@ -131,7 +123,7 @@ class Alignment(Ranker):
         explained: dict[str, Explanation] = {}
         for parts, aligned in self.aligned([Pool.of(question, answers)]):
             texts = [answer for part in parts for answer in part.answers]
-            explained.update(zip(texts, _explained(question, texts, aligned), strict=True))
+            explained.update(zip(texts, aligned.explanations(question, texts), strict=True))
         return [explained[answer] for answer in answers]
 
     def aligned(self, pools: Sequence[Pool]) -> Iterator[tuple[list[Part], Aligned]]:
@@ -142,7 +134,7 @@ class Alignment(Ranker):
             )
         for parts in in_parts(pools):
             texts = [text for part in parts for text in (part.question, *part.answers)]
-            tokens = self.embedder.tokens(texts, self.words)
+            tokens = self.embedder.tokens(texts, self.kept)
             sizes = np.array([len(part.answers) for part in parts])
             weights = word_weights(tokens, parts, pools, self.rarity) if self.weights == "idf" else None
             yield parts, self.pair(tokens, sizes, weights)
@@ -177,28 +169,3 @@ class Alignment(Ranker):
         settings = {name: getattr(self, name) for name in fields if name not in ("vectors", "model")}
         known_by = f"{Spec(self.name, settings)} {self.embedder.fingerprint} {self.rarity.fingerprint}"
         return hashlib.sha256(known_by.encode()).hexdigest()[:16]
-
-
-def _explained(question: str, answers: Sequence[str], aligned: Aligned) -> list[Explanation]:
-    """One explanation per answer to one question."""
-    grids, spans = aligned.grids, aligned.tokens.spans
-
-    def span(text: str, word: int) -> Span:
-        start, end = spans[word].tolist()
-        return Span(start, end, text[start:end])
-
-    pairs: list[list[WordPair]] = [[] for _ in answers]
-    for row, column, weight, adds in zip(
-        aligned.rows.tolist(),
-        aligned.columns.tolist(),
-        aligned.weight.tolist(),
-        aligned.adds.tolist(),
-        strict=True,
-    ):
-        number = int(grids.pair[row])
-        words = int(grids.question[row]), int(grids.answer[number]) + column
-        pair = WordPair(span(question, words[0]), span(answers[number], words[1]), adds / weight, weight)
-        pairs[number].append(pair)
-    return [
-        Explanation(score, tuple(mine)) for score, mine in zip(aligned.scores.tolist(), pairs, strict=True)
-    ]

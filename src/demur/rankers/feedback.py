@@ -1,4 +1,4 @@
-"""Pseudo-relevance feedback: the question moves toward what a first ranker thinks are its answers (Rocchio 1971).
+"""Pseudo-relevance feedback: the question moves toward what a first ranker puts first (Rocchio 1971).
 
 It gained nothing on the dev sets it was measured on beyond what its first ranker has (see docs/results.md):
 where the pool is all there is, its best answers say little that their own scores did not. It is here to be
@@ -7,6 +7,7 @@ tried on pools of another kind.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from demur.types import FloatArray, Pool
 
 @dataclass(frozen=True)
 class Feedback(Ranker):
-    """Cosine with the question's vector plus `beta` times the mean of the `k` answers that `first` likes best.
+    """Cosine with the question's vector plus `beta` times the mean of the `k` answers that `first` likes.
 
     The mean is weighted by a softmax of their standard scores over `temperature`. A text that stands in a
     pool twice counts once. It did not beat its first ranker on our dev sets.
@@ -34,7 +35,7 @@ class Feedback(Ranker):
 
     name: ClassVar[str] = "feedback"
     tolerance: ClassVar[float] = 1e-5  # of the features: encoders round by batch
-    first: str = "bm25(stem=english)"
+    first: str = "fusion"
     features: str = "encoder"
     k: int = 3
     beta: float = 0.4
@@ -44,11 +45,16 @@ class Feedback(Ranker):
     def __post_init__(self) -> None:
         if self.k < 1 or self.beta < 0 or not self.temperature > 0:
             raise UsageError("feedback needs k of 1 or more, beta of 0 or more and a temperature above 0")
-        self._holding(ranker(self.first), embedder(self.features))
+        self._hold(ranker(self.first), embedder(self.features))
 
-    def _holding(self, first: Ranker, features: Embedder) -> Self:
+    def holding(self, first: Ranker, features: Embedder) -> Self:
+        """The same with another first ranker and embedder than its specs build."""
+        other = copy.copy(self)
+        other._hold(first, features)
+        return other
+
+    def _hold(self, first: Ranker, features: Embedder) -> None:
         object.__setattr__(self, "members", (first, features))  # the one field that no caller may set
-        return self
 
     @property
     def needs_preparing(self) -> bool:
@@ -59,10 +65,8 @@ class Feedback(Ranker):
         """The same with its first ranker prepared."""
         if not self.needs_preparing:
             return self
-        import copy
-
         first, features = self.members
-        return copy.copy(self)._holding(first.prepare(pools), features)
+        return self.holding(first.prepare(pools), features)
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool."""
@@ -80,7 +84,9 @@ class Feedback(Ranker):
             for pool, scores, start, end in zip(pools, scored, [0, *ends], ends, strict=False)
         ]
 
-    def _scores(self, pool: Pool, scores: FloatArray, question: FloatArray, answers: FloatArray) -> FloatArray:
+    def _scores(
+        self, pool: Pool, scores: FloatArray, question: FloatArray, answers: FloatArray
+    ) -> FloatArray:
         """The scores of one pool."""
         if not len(pool):
             return np.zeros(0)
@@ -95,5 +101,7 @@ class Feedback(Ranker):
     def fingerprint(self) -> str:
         """A hash of the settings, the first ranker and the embedder."""
         first, features = self.members
-        own = f"{self.name} {self.k} {self.beta} {self.temperature} {first.fingerprint} {features.fingerprint}"
+        own = (
+            f"{self.name} {self.k} {self.beta} {self.temperature} {first.fingerprint} {features.fingerprint}"
+        )
         return hashlib.sha256(own.encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """Several rankers as one: their scores are made comparable within each pool, weighed and averaged.
 
 - ``zscore``: how many standard deviations a score lies above the mean of its pool.
-- ``rrf``: reciprocal ranks, 1 / (k + rank), after Cormack et al. 2009; equal scores share what their ranks get.
+- ``rrf``: reciprocal ranks, 1 / (k + rank) (Cormack et al. 2009); equal scores share what their ranks get.
 - ``rank``: the share of the other candidates that are beaten; an equal one counts half.
 
 Where all candidates of a pool score alike, or there is only one, ``zscore`` gives 0. Nothing depends on the
@@ -10,6 +10,7 @@ order of candidates.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -57,7 +58,7 @@ class Fusion(Ranker):
         specs = listed(self.rankers)
         if not specs:
             raise UsageError(f'fusion needs rankers, such as rankers="{RANKERS}"')
-        self._holding(tuple(named(spec, self.folder) for spec in specs))
+        self._hold(tuple(named(spec, self.folder) for spec in specs))
         self._shares(len(specs))
 
     @classmethod
@@ -65,13 +66,17 @@ class Fusion(Ranker):
         """The fusion of rankers that are there already, such as some that were just trained."""
         made = cls("; ".join(["length"] * len(members)), how, weights, k)
         object.__setattr__(made, "rankers", "; ".join(member.spec for member in members))
-        return made._holding(tuple(members))
+        return made.holding(tuple(members))
 
-    def _holding(self, members: tuple[Ranker, ...]) -> Self:
-        """This very fusion, once it holds these rankers: fields that no caller may set."""
-        object.__setattr__(self, "members", members)
+    def holding(self, members: tuple[Ranker, ...]) -> Self:
+        """The same fusion of other rankers: of prepared ones, say, in the place of those of its specs."""
+        other = copy.copy(self)
+        other._hold(members)
+        return other
+
+    def _hold(self, members: tuple[Ranker, ...]) -> None:
+        object.__setattr__(self, "members", members)  # fields that no caller may set
         object.__setattr__(self, "tolerance", max([Ranker.tolerance, *(each.tolerance for each in members)]))
-        return self
 
     def _shares(self, count: int) -> FloatArray:
         """What share each ranker has in a score."""
@@ -97,12 +102,7 @@ class Fusion(Ranker):
         if not self.needs_preparing:
             return self
         known = pools if isinstance(pools, Sequence) else list(pools)
-        return self._copy()._holding(tuple(member.prepare(known) for member in self.members))
-
-    def _copy(self) -> Self:
-        import copy
-
-        return copy.copy(self)
+        return self.holding(tuple(member.prepare(known) for member in self.members))
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool."""
@@ -125,7 +125,7 @@ class Fusion(Ranker):
         return np.asarray(((sums[through] - sums[through - equal]) / equal)[place], np.float64)
 
     def save_into(self, folder: Path) -> str:
-        """The spec of the fusion; those of its rankers that learnt something now lie in folders of this one."""
+        """The spec of the fusion; what its rankers learnt, if anything, now lies in folders of this one."""
         from demur.rankers.opening import save
 
         specs = []
@@ -133,8 +133,11 @@ class Fusion(Ranker):
             if hasattr(member, "save_into"):
                 save(member, folder / f"ranker-{number}", {})
                 specs.append(f"ranker-{number}")
-            else:
+            elif named(member.spec).fingerprint == member.fingerprint:
                 specs.append(member.spec)
+            else:
+                what = f"{member.spec} was prepared for some texts, which its settings do not say"
+                raise UsageError(f"{what}, so the fusion cannot be saved; save it before it is prepared")
         settings: dict[str, Any] = {"rankers": "; ".join(specs), "how": self.how, "k": self.k}
         return _spelled({**settings, "weights": self.weights})
 
@@ -147,18 +150,16 @@ class Fusion(Ranker):
 
 
 def named(spec: str, folder: str = "") -> Ranker:
-    """The ranker that a spec names, or the one in a folder of a model, looked for in `folder`."""
-    from demur import rankers
+    """The ranker that a spec or folder names; relative folders of models are looked for in `folder` first."""
+    from demur.rankers import opening
 
-    if is_model(Path(folder) / spec):
-        from demur.rankers.opening import open_model
-
-        return open_model(Path(folder) / spec)
-    return rankers.ranker(spec)
+    if folder and is_model(Path(folder) / spec):
+        return opening.open_model(Path(folder) / spec)
+    return opening.ranker(spec)
 
 
 def standardised(scores: FloatArray, least: float = 0.0) -> FloatArray:
-    """How many standard deviations each score lies above the mean; a spread far below `least` counts as none."""
+    """How many standard deviations each score is above the mean; a spread far below `least` is none."""
     if len(scores) == 0 or scores.min() == scores.max():
         return np.zeros(len(scores))
     centred = scores - np.sort(scores).mean()  # sorted: sums in another order differ in their last digits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -61,7 +62,8 @@ class Learnt:
 
         inside, features = _with_files(embedder(self.features), folder)
         arrays = {name: np.ascontiguousarray(array) for name, array in self.weights.items()}
-        (folder / WEIGHTS).write_bytes(save(arrays, {"features": features, "inside": inside}))
+        said = json.dumps({"spec": features, "inside": inside})  # one entry: of several the order would vary
+        (folder / WEIGHTS).write_bytes(save(arrays, {"features": said}))
 
 
 def _with_files(found: Embedder, folder: Path) -> tuple[str, str]:
@@ -87,16 +89,16 @@ def read(folder: Path, shapes: Callable[[int], Mapping[str, tuple[int, ...]]]) -
         raise DataError("no such file of weights", path=path, fix="name the folder of a trained model")
     try:
         with safe_open(path, "np") as file:
-            said = file.metadata() or {}
+            said = json.loads((file.metadata() or {}).get("features", "{}"))
             found = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, ValueError) as error:
         raise DataError(f"cannot be read ({error})", path=path, fix=_AGAIN) from None
     units = len(found["hidden.bias"]) if "hidden.bias" in found and found["hidden.bias"].ndim else 0
-    if {name: array.shape for name, array in found.items()} != shapes(units) or "features" not in said:
+    if {name: array.shape for name, array in found.items()} != shapes(units) or "spec" not in said:
         raise DataError("holds the weights of another net", path=path, fix=_AGAIN)
     if not all(np.isfinite(array).all() for array in found.values()):
         raise DataError("holds weights that are no finite numbers", path=path, fix=_AGAIN)
-    wanted = parse(said["features"])
+    wanted = parse(said["spec"])
     if inside := said.get("inside"):
         wanted.settings[inside] = str(folder / str(wanted.settings[inside]))
     return Learnt(str(wanted), found, embedder(str(wanted)))

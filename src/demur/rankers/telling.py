@@ -14,14 +14,16 @@ from demur.types import FloatArray
 
 _ASKS = re.compile(r"[?？؟՞፧]")
 _ENDS = re.compile(r"[.!?…。！？｡؟۔।॥՞፧]")
-_THANKS = re.compile(r"\b(?:thank|thanx|thx|cheers|appreciate|merci|danke|gracias|obrigad|grazie|спасибо)", re.I)
+_THANKS = re.compile(
+    r"\b(?:thank|thanx|thx|cheers|appreciate|merci|danke|gracias|obrigad|grazie|спасибо)", re.I
+)
 
 
 @dataclass(frozen=True)
 class Telling(Ranker):
-    """A prior for forums, blind to the question: `length` * ln(1 + words) - share of asking - `thanks` if it thanks.
+    """A prior for forums, blind to the question: `length` * ln(1 + words) - asking - `thanks` if it thanks.
 
-    The share of asking is the question marks over one plus all marks that end a sentence. It is meant to be
+    Asking is the share of the question marks over one plus all marks that end a sentence. It is meant to be
     fused with a ranker that looks at the question.
     """
 

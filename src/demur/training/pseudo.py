@@ -16,7 +16,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from demur.errors import DataError, UnknownName, UsageError
 from demur.rankers import Ranker, ranker
 from demur.rankers.fusion import Fusion, standardised
 from demur.training.base import Report, Trainer, silent
+from demur.training.keeping import keeping
 from demur.types import Candidate, FloatArray, Pool
 
 SIGNALS = ("teacher", "membership", "both")
@@ -31,7 +32,7 @@ SIGNALS = ("teacher", "membership", "both")
 
 @dataclass(frozen=True)
 class SelfTraining(Trainer):
-    """A trainer that needs no labels: it makes them, trains a `student` on them, and blends it with the `teacher`.
+    """A trainer without labels: it makes them, trains a `student` on them, and blends it with the `teacher`.
 
     Of each pool the share `top` is called right, at least one, and the share `bottom` wrong; only the share
     `confident` of pools takes part, those where the two lie furthest apart. In each further round the blend
@@ -56,9 +57,13 @@ class SelfTraining(Trainer):
             raise UnknownName("signal", self.signal, SIGNALS)
         shares = (self.top, self.bottom, self.confident)
         if not all(0 < share <= 1 for share in shares) or self.top + self.bottom > 1:
-            raise UsageError("top, bottom and confident are shares above 0, and top and bottom at most 1 in all")
+            raise UsageError(
+                "top, bottom and confident are shares above 0, and top and bottom at most 1 in all"
+            )
         if not 0 < self.blend <= 1:
-            raise UsageError(f"blend={self.blend} must be above 0, and at most 1, where only the student is left")
+            raise UsageError(
+                f"blend={self.blend} must be above 0, and at most 1, where only the student is left"
+            )
         if min(self.rounds, self.negatives) < 1 or self.seed < 0:
             raise UsageError("rounds and negatives must be 1 or more, and seed 0 or more")
 
@@ -88,10 +93,9 @@ class SelfTraining(Trainer):
     def _trainer(self) -> Trainer:
         from demur import training
 
-        built = training.trainer(self.student)
-        if "seed" not in {field.name for field in dataclasses.fields(built)}:
-            return built
-        return dataclasses.replace(built, seed=self.seed)  # type: ignore[call-arg]  # it has a seed
+        built: Any = training.trainer(self.student)
+        seeded: Trainer = dataclasses.replace(built, seed=self.seed) if hasattr(built, "seed") else built
+        return seeded
 
     def _blended(self, teacher: Ranker, student: Ranker) -> Ranker:
         if self.blend == 1:
@@ -106,7 +110,7 @@ class SelfTraining(Trainer):
     def _by_teacher(self, teacher: Ranker, pools: Sequence[Pool]) -> list[Pool]:
         """The pools where the teacher tells candidates apart best, labelled by it."""
         made = []
-        for pool, scores in zip(pools, teacher.score_pools(pools), strict=True):
+        for pool, scores in zip(pools, keeping(teacher).score_pools(pools), strict=True):
             labels = marked(scores, self.top, self.bottom)
             if 1 in labels and 0 in labels:
                 standard = standardised(scores)
@@ -117,7 +121,7 @@ class SelfTraining(Trainer):
         return [pool for gap, pool in made if least and gap >= least[0]]
 
     def _by_membership(self, pools: Sequence[Pool]) -> list[Pool]:
-        """Each pool with all its candidates as right, and as many times `negatives` of other pools as wrong."""
+        """Each pool with its candidates as right, and `negatives` times as many of other pools as wrong."""
         texts = [(candidate, pool.question) for pool in pools for candidate in pool.candidates]
         made = []
         for place, pool in enumerate(pools):
@@ -125,10 +129,14 @@ class SelfTraining(Trainer):
             own = set(pool.answers)
             drawn = draws.integers(0, max(len(texts), 1), self.negatives * len(pool))
             others = [texts[n][0] for n in drawn.tolist() if texts[n][1] != pool.question]
-            wrong = [Candidate(f"other-{n}", one.text, 0) for n, one in enumerate(others) if one.text not in own]
+            wrong = [
+                Candidate(f"other-{n}", one.text, 0) for n, one in enumerate(others) if one.text not in own
+            ]
             if wrong:
                 right = tuple(dataclasses.replace(candidate, label=1) for candidate in pool.candidates)
-                made.append(dataclasses.replace(pool, id=f"{pool.id} and others", candidates=(*right, *wrong)))
+                made.append(
+                    dataclasses.replace(pool, id=f"{pool.id} and others", candidates=(*right, *wrong))
+                )
         return made
 
 
@@ -139,9 +147,9 @@ def unlabelled(pool: Pool) -> Pool:
 
 
 def marked(scores: FloatArray, top: float, bottom: float) -> list[int | None]:
-    """1 for the share of candidates that score highest, 0 for the share that score lowest, None between.
+    """1 for the share of candidates that score highest, 0 for those that score lowest, None between.
 
-    Candidates that score alike are marked alike; if that leaves no gap between right and wrong, none is marked.
+    Candidates that score alike are marked alike; where that leaves right and wrong no gap, none is.
     """
     if len(scores) < 2:
         return [None] * len(scores)

@@ -102,6 +102,8 @@ class Small(Trainer):
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
             torch.manual_seed(self.seed)
             net = self._net(data.vectors.shape[1])
+        if self.init == "identity":
+            net.like_cosine(float(data.vectors.square().mean().sqrt()))
         if isinstance(start, network.Network):
             net.load_state_dict(
                 {name: torch.from_numpy(w.copy()) for name, w in start.learnt.weights.items()}
@@ -169,7 +171,7 @@ class Siamese(Small):
     def _net(self, width: int) -> SmallNet:
         from demur.nets.siamese import Siamese as Net
 
-        return Net(width, self.dropout, self.init)
+        return Net(width, self.dropout)
 
 
 @dataclass(frozen=True)
@@ -182,4 +184,4 @@ class Concat(Small):
     def _net(self, width: int) -> SmallNet:
         from demur.nets.concat import Concat as Net
 
-        return Net(width, self.dropout, self.init)
+        return Net(width, self.dropout)

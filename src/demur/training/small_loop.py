@@ -23,7 +23,7 @@ from demur.training.lessons import Lesson
 from demur.training.states import keep, resume
 
 BETAS, EPSILON = (0.9, 0.999), 1e-7  # Keras'
-_SAY, _KEEP = 5.0, 30.0  # seconds between reports within an epoch, and between checkpoints
+SAY, KEEP = 5.0, 30.0  # seconds between reports within an epoch, and between checkpoints
 
 Exam = Callable[[SmallNet], float]
 """What early stopping looks at, after each epoch: the lower the better."""
@@ -95,7 +95,7 @@ def teach(
             if progress.add(loss, dev, course.min_delta) and exam is not None:
                 best = copy.deepcopy(net.state_dict())
             report({**progress.log[-1], "epochs": course.epochs})
-            if checkpoint is not None and time.monotonic() - saved > _KEEP:
+            if checkpoint is not None and time.monotonic() - saved > KEEP:
                 keep(checkpoint, net, optimiser, best, dataclasses.asdict(progress))
                 saved = time.monotonic()
     if exam is not None:
@@ -125,7 +125,7 @@ def _epoch(
         optimiser.step()
         done += len(chosen)
         total += loss.item() * len(chosen)
-        if time.monotonic() - said > _SAY:
+        if time.monotonic() - said > SAY:
             said = time.monotonic()
             facts: dict[str, Any] = {"epoch": epoch + 1, "epochs": course.epochs, "loss": total / done}
             report(facts | {"share": done / len(lesson), "pairs_per_second": done / (said - began)})

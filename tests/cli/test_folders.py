@@ -1,0 +1,115 @@
+"""A model's folder in place of a ranker's name: what it was calibrated for is kept, wherever it lies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import demur
+from demur.cli.ask import ask
+from demur.cli.calibrate import calibrate
+from demur.cli.rank import rank
+from demur.cli.score import score
+from demur.data import formats
+from demur.errors import UsageError
+from demur.types import Pool
+
+QUESTION = "Are saws lent?"
+TEXTS = ["Saws are lent for three weeks.", "Ladders go out for days."]
+PROMISE = "Answers at this threshold were wrong at most 20 % of the time"
+
+
+def call(verb: Any, *arguments: object) -> Any:
+    app = typer.Typer()
+    app.command()(verb)
+    result = CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def told(verb: Any, *arguments: object) -> Any:
+    return json.loads(call(verb, *arguments, "--json").stdout)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model in a folder of its own, with a gate beside it, and files to ask."""
+    monkeypatch.chdir(tmp_path)
+    Path("answers.txt").write_text("\n".join(TEXTS), "utf-8")
+    Path("guide.md").write_text("\n\n".join(TEXTS), "utf-8")
+    pools = [Pool.of(QUESTION, TEXTS, [int(n % 10 > 0), 0], id=str(n)) for n in range(300)]
+    formats.write("labelled.jsonl", pools)
+    formats.write("grid.jsonl", [Pool.of(QUESTION, TEXTS, id=f"g{n}") for n in range(9)])
+    demur.ranker("bm25", k1=0.7).save("model")
+    return tmp_path / "model"
+
+
+def calibrated(*more: str) -> str:
+    words = ("model", "labelled.jsonl", "--grid", "grid.jsonl", "--risk", "0.2", *more)
+    return str(call(calibrate, *words).stdout)
+
+
+def test_a_folder_ranks_and_its_gate_is_used(folder: Path) -> None:
+    words = (QUESTION, "--candidates", "answers.txt", "--ranker", "model")
+    plain = told(rank, *words)
+    assert "k1=0.7" in plain["ranker"] and "abstained" not in plain
+    assert calibrated().startswith(PROMISE)
+    assert json.loads((folder / "gate.json").read_text("utf-8"))["certificate"]["ranker"] == plain["ranker"]
+    gated = told(rank, *words)
+    assert gated["promise"].startswith(PROMISE) and gated["abstained"] is False
+    assert told(rank, *words, "--gate", "none") == plain
+    assert told(rank, *words[:3], "--gate", "model") == gated, "the gate's folder names the ranker"
+    assert told(rank, *words[:3], "--gate", "model/gate.json") == gated
+    folder.rename("moved")
+    assert told(rank, *words[:3], "--ranker", "moved") == gated
+    assert told(rank, *words[:3], "--gate", "moved") == gated
+
+
+def test_the_gate_of_another_model_is_refused(folder: Path) -> None:
+    calibrated()
+    demur.ranker("bm25", k1=0.9).save("other")
+    (folder / "gate.json").rename("other/gate.json")
+    with pytest.raises(UsageError, match="calibrated for the ranker bm25"):
+        call(rank, QUESTION, "--candidates", "answers.txt", "--ranker", "other")
+
+
+def test_a_gate_for_given_candidates_is_not_used_for_files(folder: Path) -> None:
+    calibrated()
+    result = call(ask, QUESTION, "--from", "guide.md", "--ranker", "model", "--json")
+    assert json.loads(result.stdout)["confidence"] is None
+    said = "no gate is set: the one in model is for given candidates, and promises nothing for questions to"
+    assert result.stderr.startswith(said) and "files" in result.stderr
+
+
+def test_a_gate_for_files_is_not_used_for_given_candidates(folder: Path) -> None:
+    assert calibrated("--from", "guide.md").startswith(PROMISE)
+    asked = told(ask, QUESTION, "--from", "guide.md", "--ranker", "model")
+    assert asked["confidence"] is not None
+    assert told(ask, QUESTION, "--from", "guide.md", "--gate", "model") == asked
+    assert (
+        told(ask, QUESTION, "--from", "guide.md", "--ranker", "model", "--gate", "none")["confidence"] is None
+    )
+    result = call(rank, QUESTION, "--candidates", "answers.txt", "--ranker", "model")
+    assert "is for questions to files, and promises nothing for given candidates" in result.stderr
+    assert PROMISE not in result.stdout
+    Path("guide.md").write_text("Other things.", "utf-8")
+    with pytest.raises(UsageError, match="calibrated for the ranker library"):
+        call(ask, QUESTION, "--from", "guide.md", "--ranker", "model")
+
+
+def test_a_name_looks_in_no_folder(folder: Path) -> None:
+    calibrated()
+    Path("overlap").mkdir()
+    (folder / "gate.json").rename("overlap/gate.json")
+    assert "abstained" not in told(rank, QUESTION, "--candidates", "answers.txt", "--ranker", "overlap")
+
+
+def test_other_verbs_take_folders(folder: Path) -> None:
+    call(score, "labelled.jsonl", "-o", "out.jsonl", "--ranker", "model")
+    call(score, "labelled.jsonl", "-o", "same.jsonl", "--ranker", "bm25(k1=0.7)")
+    assert Path("out.jsonl").read_text("utf-8") == Path("same.jsonl").read_text("utf-8")

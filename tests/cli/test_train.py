@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demur.cli.train import line
+from demur.data import formats
+from training import made
+
+
+def demur(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "demur", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    formats.write(tmp_path / "train.jsonl", made.pools(30))
+    formats.write(tmp_path / "dev.tsv", made.pools(8, seed=1))
+    return tmp_path
+
+
+def test_a_recipe_and_options_make_the_same_model(data: Path) -> None:
+    trainer = f'siamese(features="{made.words()}", loss=pairwise, epochs=2)'
+    (data / "r.toml").write_text(
+        f"trainer = '{trainer}'\nseed = 3\n[[stage]]\ndata = '{data}/train.jsonl'\ndev = '{data}/dev.tsv'\n"
+    )
+    done = demur("train", data / "r.toml", "-o", data / "one", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    said = json.loads(done.stdout)
+    assert said["ranker"] == f"siamese(folder={data / 'one'})" and len(said["stages"][0]["log"]) == 2
+    assert set(said["dev"]["MAP"]) == {"mean", "low", "high"}
+    words = ("--trainer", trainer, "--data", data / "train.jsonl", "--dev", data / "dev.tsv", "--seed", 3)
+    done = demur("train", *words, "-o", data / "two")
+    assert done.returncode == 0 and done.stdout.startswith("MAP ")
+    assert (
+        done.stderr == f"trained on {said['stages'][0]['counts']['pairs']:,} judged answers: {data / 'two'}\n"
+    )
+    files = [(data / name / "model.safetensors").read_bytes() for name in ("one", "two")]
+    assert files[0] == files[1]
+    done = demur("evaluate", data / "dev.tsv", "--ranker", data / "one", "-m", "MAP", "--json")
+    assert json.loads(done.stdout)["measures"]["MAP"]["mean"] == said["dev"]["MAP"]["mean"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["train"], "say with -o which folder the model is to lie in"),
+        (["train", "-o", "m"], "name a recipe, or labelled pools with --data; one of the two"),
+        (["train", "r.toml", "--data", "x", "-o", "m"], "one of the two"),
+        (["train", "r.toml", "--seed", "1", "-o", "m"], "go with --data; a recipe says them itself"),
+        (["train", "r.toml", "-o", "m"], "r.toml: no such file; check the spelling of the path"),
+        (["train", "--data", "nope.jsonl", "-o", "m"], "nope.jsonl: no such file or folder"),
+        (["train", "--data", "x", "--trainer", "siamise", "-o", "m"], "did you mean 'siamese'"),
+    ],
+)
+def test_misuse_is_one_line_and_exit_2(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = demur(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_the_line_for_who_is_waiting() -> None:
+    facts = {
+        "stage": 1,
+        "stages": 2,
+        "epoch": 3,
+        "epochs": 50,
+        "loss": 0.25,
+        "share": 0.5,
+        "pairs_per_second": 9999.0,
+    }
+    assert line(facts) == "stage 1 of 2, epoch 3 of 50, 50%, loss 0.2500, 9,999 a second"
+    facts = {"stage": 2, "stages": 2, "step": 10, "steps": 20, "loss": 0.5, "seconds_left": 120.0}
+    assert line(facts) == "stage 2 of 2, step 10 of 20, loss 0.5000, 2 min left"
+    assert line({"stage": 1, "stages": 1, "epoch": 1, "epochs": 2, "loss": 0.5, "dev": 0.125}).endswith(
+        "dev 0.1250"
+    )

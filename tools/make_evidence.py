@@ -1,0 +1,142 @@
+"""Writes src/demur/advice/evidence.json from results/; with --check, says whether it is out of date.
+
+What pools look like cannot be had from results: ``--profiles``, where DEMUR_DATA points at the datasets,
+looks at them again and writes results/scarce/profiles.json first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from demur import registry
+from demur.advice.evidence import FORMAT
+from demur.advice.methods import METHODS
+from demur.advice.profile import Profile
+from demur.errors import DemurError
+from demur.experiments.recipe import Row, Table
+from demur.experiments.tables import Cell, cells, find
+from demur.files import replacing
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results"
+PROFILES = RESULTS / "scarce" / "profiles.json"
+EVIDENCE = ROOT / "src" / "demur" / "advice" / "evidence.json"
+COLUMNS = {  # of table 1, one for each dataset, and how advice calls it
+    "wikiqa answerable": "WikiQA",
+    "trecqa clean": "TrecQA",
+    "selqa": "SelQA",
+    "semeval2016": "SemEval 2016",
+    "antique": "ANTIQUE",
+    "yahoocqa": "Yahoo CQA",
+    "insuranceqa reduced": "InsuranceQA",
+    "fiqa reduced": "FiQA",
+}
+MEASURE, CONVENTION = "MAP", "fixed"
+DIGITS = 4
+
+
+def make(experiments: Path, results: Path, profiles: dict[str, Any]) -> dict[str, Any]:
+    """The evidence: for each dataset looked at, how its pools look and what methods reached there."""
+    tables = {table.table: table for table in find(experiments, "scarce")}
+    datasets = []
+    for column in tables["table1"].column:
+        if column.name not in COLUMNS or column.data not in profiles:
+            continue
+        figures = dict(_figures(tables["table1"], results, column.name))
+        curves = dict(_curves(tables["figure1"], results, column.data)) if "figure1" in tables else {}
+        datasets.append(
+            {
+                "name": COLUMNS[column.name],
+                "data": column.data,
+                "profile": profiles[column.data],
+                "figures": figures,
+                "curves": curves,
+                "without": max((figure["mean"] for figure in figures.values()), default=None),
+            }
+        )
+    return {"format": FORMAT, "made": "python -m tools.make_evidence", "datasets": datasets}
+
+
+def _figures(table: Table, results: Path, column: str) -> Iterator[tuple[str, dict[str, float]]]:
+    """The figures of the methods that need no labels, by the method's name."""
+    found = {cell.row: cell for cell in _cells(table, results) if cell.column == column}
+    for method in METHODS:
+        for row in table.row:
+            cell = found.get(row.name)
+            if method.labels or cell is None or not _same(method.spec, row):
+                continue
+            numbers = {"mean": cell.mean, "low": cell.low, "high": cell.high}
+            yield method.name, {key: round(n, DIGITS) for key, n in numbers.items() if n is not None}
+            break
+
+
+def _curves(table: Table, results: Path, data: str) -> Iterator[tuple[str, list[list[float]]]]:
+    """The learning curves on a dataset whose early stopping saw no more questions than were learnt from."""
+    kept = list(_cells(table, results))
+    small = [row.name for row in table.row if row.early == "small"]
+    for column in table.column:
+        for row in small if column.data == data else ():
+            means = {cell.column: cell.mean for cell in kept if cell.row == row}
+            points = [[size, means.get(f"{column.name} {size}")] for size in column.sizes]
+            measured = [[size, round(mean, DIGITS)] for size, mean in points if mean is not None]
+            if measured:
+                yield row, measured
+
+
+def _cells(table: Table, results: Path) -> Iterator[Cell]:
+    for cell in cells(table, results):
+        if (cell.measure, cell.convention) == (MEASURE, CONVENTION) and cell.mean is not None:
+            yield cell
+
+
+def _same(spec: str, row: Row) -> bool:
+    """Whether a row is of this ranker or trainer, all settings said."""
+    kind, theirs = ("trainer", row.trainer) if row.trainer else ("ranker", row.ranker)
+    try:
+        return bool(theirs and registry.build(kind, spec).spec == registry.build(kind, theirs).spec)
+    except DemurError:  # it names a file or model that is made when the table is run
+        return False
+
+
+def looked_at(experiments: Path) -> dict[str, Any]:
+    """How the pools of the columns look, from the datasets themselves."""
+    from demur.data import pools
+
+    (table,) = find(experiments, "scarce", "table1")
+    chosen = [column.data for column in table.column if column.name in COLUMNS]
+    return {data: Profile.of(pools(data)).to_json() for data in chosen}
+
+
+def text(value: dict[str, Any]) -> str:
+    """The value as the file holds it."""
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def main() -> int:
+    """Write the file, or check it: 0 when it is as it should be."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--check", action="store_true")
+    arguments.add_argument("--profiles", action="store_true")
+    wanted = arguments.parse_args()
+    if wanted.profiles:
+        with replacing(PROFILES) as file:
+            file.write(text(looked_at(ROOT / "experiments")))
+    made = text(make(ROOT / "experiments", RESULTS, json.loads(PROFILES.read_text("utf-8"))))
+    stale = not EVIDENCE.is_file() or EVIDENCE.read_text("utf-8") != made
+    if stale and not wanted.check:
+        with replacing(EVIDENCE) as file:
+            file.write(made)
+    if stale and wanted.check:
+        print("evidence: out of date; run python -m tools.make_evidence")
+        return 1
+    print(f"evidence: {'written' if stale else 'up to date'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
