@@ -28,7 +28,7 @@ def vectors(folder: Path) -> str:
 
 
 def pools(count: int, by_words: bool, seed: int = 0) -> list[Pool]:
-    """Questions with one right answer of four: of the same topic in other words, or that repeats its words."""
+    """Questions with one right answer of four: of the same topic in other words, or one with its words."""
     draws = np.random.default_rng(seed)
     made = []
     for number in range(count):
@@ -50,7 +50,9 @@ def _words(side: str, topic: int, draws: np.random.Generator) -> str:
 def methods(file: str) -> tuple[Method, ...]:
     """A ranker of words, one of vectors, and a net over the vectors."""
     words = f"words(vectors={file}, clean=plain)"
-    spec = f'siamese(features="{words}", loss=pairwise, margin=0.3, early=none, epochs=12, learning_rate=0.005)'
+    spec = (
+        f'siamese(features="{words}", loss=pairwise, margin=0.3, early=none, epochs=12, learning_rate=0.005)'
+    )
     return (
         Method("bm25", "bm25"),
         Method("average", f"average(vectors={file}, clean=plain)"),

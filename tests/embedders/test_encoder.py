@@ -149,6 +149,7 @@ def test_the_fingerprint_is_of_what_is_in_the_folder(model: Path, tmp_path: Path
     moved = shutil.copytree(model, tmp_path / "elsewhere")
     (moved / "README.md").write_text("about it", "utf-8")
     (moved / "gate.json").write_text("{}", "utf-8")
+    shutil.copytree(model, moved / "checkpoint-500")  # as trainers leave them
     assert Encoder(str(moved)).fingerprint == known == Encoder(str(moved), device="cpu").fingerprint
     for other in ({"max_length": 9}, {"precision": "bf16"}, {"prompt": "q"}):
         assert embedder("encoder", model=str(model), **other).fingerprint != known
@@ -230,6 +231,42 @@ def test_folders_that_hold_no_encoder_are_one_line(model: Path, tmp_path: Path) 
     refused(r"config\.json: is broken")
     (model / "config.json").unlink()
     refused("holds no encoder, as it has neither modules.json nor config.json")
+
+
+def test_who_runs_a_model(model: Path) -> None:
+    """What is not surely of the simple kind is left to sentence-transformers."""
+    shutil.copytree(toys.bert("mean_tokens"), model, dirs_exist_ok=True)
+
+    def changed(name: str, said: object) -> str:
+        path = model / name
+        before = path.read_text("utf-8") if path.exists() else None
+        path.write_text(json.dumps(said), "utf-8")
+        try:
+            return Encoder(str(model)).how.pooling
+        finally:
+            path.unlink() if before is None else path.write_text(before, "utf-8")
+
+    kinds = [("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize")]
+    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for kind, path in kinds]
+    assert changed("modules.json", modules) == "mean"
+    assert changed("modules.json", [*modules, {"path": "3_Dense", "type": "x.Dense"}]) == ""
+    assert changed("1_Pooling/config.json", {"pooling_mode": "cls", "include_prompt": True}) == "cls"
+    assert changed("1_Pooling/config.json", {"pooling_mode": ["mean"]}) == "mean"
+    assert changed("1_Pooling/config.json", {"pooling_mode": ["mean", "cls"]}) == ""
+    assert changed("1_Pooling/config.json", {"pooling_mode": "mean", "include_prompt": False}) == ""
+    both = {
+        "pooling_mode_cls_token": True,
+        "pooling_mode_mean_tokens": True,
+        "pooling_mode_max_tokens": False,
+    }
+    assert changed("1_Pooling/config.json", both) == ""
+    assert changed("sentence_bert_config.json", {"max_seq_length": 9, "do_lower_case": False}) == "mean"
+    assert changed("sentence_bert_config.json", {"do_lower_case": True}) == ""
+    assert changed("config.json", {"model_type": "t5", "is_encoder_decoder": True}) == ""
+    brokens: list[object] = ["a text", ["a text"], [{}], {"path": ""}]
+    for broken in brokens:
+        with pytest.raises(DataError, match=r"modules\.json: is broken .*copy or download the model again"):
+            changed("modules.json", broken)
 
 
 def test_what_is_no_folder_is_one_line(tmp_path: Path) -> None:

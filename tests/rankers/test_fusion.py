@@ -38,7 +38,8 @@ def fused(how: str, rows: Sequence[Sequence[float]], **settings: object) -> list
     """The fusion of rankers that give each answer the numbers of its row."""
     members = [Given(place) for place in range(len(rows[0]))]
     answers = [" ".join(map(str, row)) for row in rows]
-    return Fusion.of(members, how, **settings).score("q", answers).tolist()  # type: ignore[arg-type]
+    found = Fusion.of(members, how, **settings)  # type: ignore[arg-type]
+    return [float(score) for score in found.score("q", answers)]
 
 
 def test_zscores_are_averaged() -> None:

@@ -102,7 +102,10 @@ def test_marks_go_by_scores_and_equals_share_them() -> None:
 
 
 def test_only_the_pools_that_the_teacher_tells_apart_best_take_part() -> None:
-    pools = [Pool.of("ship?", ["ship", "cape", "may"], id="a"), Pool.of("ship?", ["ship", "ship", "ship"], id="b")]
+    pools = [
+        Pool.of("ship?", ["ship", "cape", "may"], id="a"),
+        Pool.of("ship?", ["ship", "ship", "ship"], id="b"),
+    ]
     pools.append(Pool.of("ship may?", ["ship may", "ship", "cape", "may", "abc"], id="c"))
     maker = self_training(confident=0.5)
     assert [pool.id for pool in maker._by_teacher(demur.ranker("overlap"), pools)] == ["a"]

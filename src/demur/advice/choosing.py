@@ -22,7 +22,7 @@ class Judged:
     behind: Estimate | None = (
         None  # MAP of this one less that of the best, over the same pools; None of the best
     )
-    p: float = 1.0  # of the permutation test, Holm-corrected
+    p: float = 1.0  # of the permutation test, for this one comparison
 
     @property
     def name(self) -> str:
@@ -55,7 +55,7 @@ def judged(trials: Sequence[Trial], pools: Sequence[Pool], seed: int) -> list[Ju
         found = compare(reports, best, measures=MEASURE, seed=seed)
         rows = {row.system: row for row in found.rows}
     return [
-        Judged(trial, report, Estimate(row.difference, row.low, row.high), row.adjusted)
+        Judged(trial, report, Estimate(row.difference, row.low, row.high), row.p)
         if (row := rows.get(trial.method.name)) is not None
         else Judged(trial, report)
         for trial, report in zip(done, reports.values(), strict=True)

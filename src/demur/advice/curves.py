@@ -17,6 +17,7 @@ from demur.types import FloatArray
 FARTHEST = 10
 """Beyond so many times the labels there are, a curve says nothing."""
 _BOUNDS = ([-1.0, 0.0, 0.1], [1.0, 4.0, 2.0])  # of a, b and c
+_NOTHING = 1e-4  # a gain that nobody would notice
 _RESAMPLES = 200
 _TAILS = (0.1, 0.9)
 
@@ -73,17 +74,14 @@ def forecast(curve: Curve, seed: int = 0) -> Forecast | None:
 
 def level(sizes: FloatArray, gains: FloatArray) -> float:
     """The size at which the fitted gain is 0; infinite where it never is."""
-    from scipy.optimize import curve_fit
+    from scipy.optimize import least_squares
 
-    def law(n: FloatArray, a: float, b: float, c: float) -> FloatArray:
-        return np.asarray(a - b * n**-c)
+    def off(law: FloatArray) -> FloatArray:
+        return np.asarray(law[0] - law[1] * sizes ** -law[2] - gains)
 
-    start = (float(np.clip(gains[-1], -0.9, 0.9)), max(float(gains[-1] - gains[0]), 0.05), 0.5)
-    try:
-        (a, b, c), _ = curve_fit(law, sizes, gains, p0=start, bounds=_BOUNDS, maxfev=2000)
-    except RuntimeError:  # it did not converge
-        return math.inf
-    if a <= 0:
+    start = (float(np.clip(gains[-1], -0.9, 0.9)), min(max(float(gains[-1] - gains[0]), 0.05), 3.9), 0.5)
+    a, b, c = least_squares(off, start, bounds=_BOUNDS).x.tolist()
+    if a < _NOTHING:
         return math.inf
     return float((b / a) ** (1 / c)) if b > 0 else 0.0
 

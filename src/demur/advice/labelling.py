@@ -78,15 +78,14 @@ def _rankers() -> list[Ranker]:
 
 def _disagreement(scores: Sequence[FloatArray]) -> float:
     """From 0, where all put the same candidate first, to 1, where what one puts first others put last."""
-    standard = [standardised(each) for each in scores]
-    lost = []
-    for one in standard:
-        best = int(np.argmax(one))
-        for other in standard:
-            reach = float(np.ptp(other))
-            lost.append((float(other.max()) - float(other[best])) / reach if reach > 0 else 0.0)
-    others = len(standard) * max(len(standard) - 1, 1)
-    return float(sum(lost) / others)
+    opinions = [each for each in scores if np.ptp(each) > 0]
+    lost = [
+        float((other.max() - other[one == one.max()]).mean() / np.ptp(other))
+        for one in opinions
+        for other in opinions
+        if other is not one
+    ]
+    return float(np.mean(lost)) if lost else 0.0
 
 
 def vectors(pools: Sequence[Pool]) -> FloatArray:

@@ -77,7 +77,7 @@ def encoders(ranker: Any) -> set[Path]:
         part = parts.pop()
         if type(part).__name__ == "Encoder":
             found.add(Path(part.folder))
-        for inside in ("members", "embedder", "learnt", "of"):
+        for inside in ("members", "embedder", "of_questions", "of_answers", "learnt", "of"):
             value = getattr(part, inside, None)
             if value is not None and not callable(value):
                 parts += value if isinstance(value, tuple) else [value]

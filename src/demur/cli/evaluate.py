@@ -24,7 +24,7 @@ def evaluate(
         str | None, typer.Option("--format", help="The format of the file DATA, if its name does not tell.")
     ] = None,
     ranker: Annotated[
-        str | None, typer.Option(help="A ranker such as bm25; without one, DATA must hold scores.")
+        str | None, typer.Option(help="A ranker's name or folder; without one, DATA must hold scores.")
     ] = None,
     run: Annotated[str | None, typer.Option(help="A TREC run to measure in place of a ranker.")] = None,
     qrels: Annotated[str | None, typer.Option(help="Its TREC qrels, in place of DATA's labels.")] = None,

@@ -26,7 +26,7 @@ def score(
         ),
     ],
     ranker: Annotated[
-        str, typer.Option(help="A ranker, such as bm25 or 'bm25(k1=0.9, stats=dataset)'.")
+        str, typer.Option(help="A ranker: bm25, 'bm25(k1=0.9)', a folder, or a Hugging Face id.")
     ] = "bm25",
     read_as: Annotated[
         str | None, typer.Option("--format", help="The format of IN, if its name does not tell.")

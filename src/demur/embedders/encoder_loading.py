@@ -22,7 +22,6 @@ MINILM = "minilm"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _PARTS = ("*.json", "*.safetensors", "*.txt", "*.model")  # what a model is made of; no pickles
 _NO_PARTS = ("ranker.json", "gate.json", "data_config.json")
-_OTHER_ENGINES = ("onnx", "openvino")
 _SIMPLE = {  # a Transformer that says no more than this needs no sentence-transformers
     "do_lower_case": False,
     "transformer_task": "feature-extraction",
@@ -49,7 +48,7 @@ def located(model: str, revision: str = "") -> Path:
 def _downloaded(model: str, revision: str) -> Path:
     """The folder that the Hugging Face library keeps a model in; the hub is asked only if it is not there."""
     hub: Any = require("huggingface_hub", extra="encoder")
-    ignored = [f"{engine}/*" for engine in _OTHER_ENGINES]
+    ignored = ["onnx/*", "openvino/*"]  # the same model for other engines
     wanted = {"revision": revision or None, "allow_patterns": list(_PARTS), "ignore_patterns": ignored}
     try:
         folder = Path(hub.snapshot_download(model, local_files_only=True, **wanted))
@@ -86,28 +85,46 @@ class Recipe:
 
 def recipe(folder: Path) -> Recipe:
     """How the model in a folder makes vectors, as sentence-transformers would read it."""
+    if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+        what = "holds no encoder, as it has neither modules.json nor config.json"
+        raise DataError(what, path=folder, fix="name the folder of a Hugging Face model")
     return _recipe(folder, stamps(folder))
 
 
 @lru_cache(maxsize=64)
 def _recipe(folder: Path, stamp: object) -> Recipe:
-    modules = folder / "modules.json"
-    if not modules.is_file():
-        config = _json(folder / "config.json", needed=True)
-        return Recipe(folder, pooling="" if config.get("is_encoder_decoder") else "mean")
-    said = _json(folder / "config_sentence_transformers.json")
+    said = _json(folder / "config_sentence_transformers.json", {})
     prompts = said.get("prompts") or {}
     named = {"prompts": prompts, "prompt": prompts.get(said.get("default_prompt_name"), "")}
-    steps = json.loads(whole(modules))
-    kinds = [str(step["type"]).rpartition(".")[2] for step in steps]
+    steps = _steps(folder)
+    if not steps:
+        return Recipe(folder, _runnable(folder, "mean"), **named)
+    kinds = [kind for kind, _ in steps]
     if kinds[:2] != ["Transformer", "Pooling"] or kinds[2:] not in ([], ["Normalize"]):
         return Recipe(folder, pooling="", **named)
-    network, pooling = (folder / step["path"] for step in steps[:2])
-    transformer = next(filter(None, map(_json, sorted(network.glob("sentence_*_config.json")))), {})
+    network, pooling = (folder / path for _, path in steps[:2])
+    transformer: dict[str, Any] = next((_json(path, {}) for path in sorted(network.glob("sentence_*_config.json"))), {})
     length = int(transformer.pop("max_seq_length", None) or 0)
     simple = all(key in _SIMPLE and value in (_SIMPLE[key], None) for key, value in transformer.items())
-    kind = _pooling(_json(pooling / "config.json")) if simple else ""
-    return Recipe(network, kind, kinds[2:] == ["Normalize"], length, **named)
+    kind = _pooling(_json(pooling / "config.json", {})) if simple else ""
+    return Recipe(network, _runnable(network, kind), kinds[2:] == ["Normalize"], length, **named)
+
+
+def _steps(folder: Path) -> list[tuple[str, str]]:
+    """What sentence-transformers does one after another: which kind of step, and in which folder it lies."""
+    path = folder / "modules.json"
+    try:
+        return [(str(step["type"]).rpartition(".")[2], str(step["path"])) for step in _json(path, [])]
+    except (KeyError, TypeError) as error:
+        fix = "copy or download the model again"
+        raise DataError(f"is broken ({type(error).__name__}: {error})", path=path, fix=fix) from None
+
+
+def _runnable(folder: Path, pooling: str) -> str:
+    """The pooling, if the network in a folder is one that transformers runs by itself."""
+    config = _json(folder / "config.json", {})
+    by_itself = config and not config.get("is_encoder_decoder") and "t5" not in config.get("model_type", "")
+    return pooling if by_itself else ""
 
 
 def _pooling(config: Mapping[str, Any]) -> str:
@@ -120,19 +137,17 @@ def _pooling(config: Mapping[str, Any]) -> str:
     return mode if mode in ("cls", "mean") and config.get("include_prompt", True) else ""
 
 
-def _json(path: Path, needed: bool = False) -> dict[str, Any]:
-    """The settings in a file; none where there is no such file, unless it is needed."""
-    if not path.is_file():
-        if needed:
-            what = f"holds no encoder, as it has neither modules.json nor {path.name}"
-            raise DataError(what, path=path.parent, fix="name the folder of a Hugging Face model")
-        return {}
+def _json(path: Path, otherwise: Any) -> Any:
+    """What a file holds; where there is no such file, something else."""
     try:
-        found: dict[str, Any] = json.loads(whole(path))
+        found = json.loads(whole(path)) if path.is_file() else otherwise
     except ValueError as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"is broken ({error})", path=path, fix="copy or download the model again") from None
+    if type(found) is not type(otherwise):
+        what = f"is broken (a {type(found).__name__} stands there)"
+        raise DataError(what, path=path, fix="copy or download the model again")
     return found
 
 
@@ -146,12 +161,11 @@ def content(folder: Path) -> str:
 
 def stamps(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """The files that a model is made of: name in its folder, size, and when it was last changed."""
-    files = {path.relative_to(folder): path.stat() for part in _PARTS for path in folder.rglob(part)}
-    return tuple(
-        (name.as_posix(), stat.st_size, stat.st_mtime_ns)
-        for name, stat in sorted(files.items())
-        if name.name not in _NO_PARTS and name.parts[0] not in _OTHER_ENGINES
-    )
+    files = {path for part in _PARTS for path in folder.glob(part) if path.name not in _NO_PARTS}
+    for step in {path for _, path in _steps(folder) if path}:  # and not what else may lie there
+        files.update(path for part in _PARTS for path in (folder / step).rglob(part))
+    found = ((path.relative_to(folder).as_posix(), path.stat()) for path in sorted(files))
+    return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in found)
 
 
 @lru_cache(maxsize=1024)

@@ -6,7 +6,9 @@ import hashlib
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Protocol
@@ -17,6 +19,7 @@ from demur.embedders.base import Embedder, Tokens, Vectors
 from demur.embedders.shelf import BoolArray, Keys, Shelf
 from demur.errors import DataError
 
+_KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
 _BYTES = 1 << 26  # of vectors in memory, for each embedder
 _log = logging.getLogger("demur")
 
@@ -81,6 +84,21 @@ def kept(embedder: Embedder) -> Embedder:
     except DataError as error:
         _log.warning(f"embeddings are not kept: {error}")
         return embedder
+
+
+@contextmanager
+def keeping() -> Iterator[None]:
+    """A block in which rankers keep on disk what they embed, as they do not else: for experiments."""
+    before = _KEEPING.set(True)
+    try:
+        yield
+    finally:
+        _KEEPING.reset(before)
+
+
+def perhaps(embedder: Embedder) -> Embedder:
+    """The embedder, with its vectors kept on disk within a block of `keeping`."""
+    return kept(embedder) if _KEEPING.get() else embedder
 
 
 def remembered(embedder: Embedder) -> Embedder:

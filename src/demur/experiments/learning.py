@@ -48,6 +48,12 @@ def hash_of(names: str) -> str:
     return fingerprint(pools_of(names))
 
 
+def forget() -> None:
+    """Read all pools anew from here on: files may have changed."""
+    pools_of.cache_clear()
+    hash_of.cache_clear()
+
+
 def staged(row: Row, column: Column, seed: int) -> list[Step]:
     """The stages of a row."""
     found = []

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from demur import registry
 from demur.embedders.skipgram import Training
+from demur.embedders.specific import specific
 from demur.errors import UsageError
-from demur.experiments import learning, texts
+from demur.experiments import learning
 from demur.experiments.recipe import Row, Vectors
 from demur.rankers import Ranker, ranker
 from demur.specs import listed, parse
@@ -34,7 +35,7 @@ def spelled(run: Run, spec: str) -> str:
         names = [vectors.name] + ["vectors"] * (run.column.vectors == vectors.name)
         for name in names:
             if f"{{{name}}}" in spec:
-                spec = spec.replace(f"{{{name}}}", str(texts.vectors(_how(vectors), vectors.data)))
+                spec = spec.replace(f"{{{name}}}", str(specific(vectors.data, _how(vectors))))
     if "{" in spec:
         raise UsageError(
             f"{spec}: nothing is called so; add [[vectors]] or [[model]], or vectors to the column"

@@ -12,6 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from demur.embedders.kept import keeping
 from demur.experiments import code
 from demur.experiments.kinds import KINDS, Kind, Loaded
 from demur.experiments.kinds.base import Kept
@@ -64,6 +65,8 @@ def perform(run: Run, results: Path, loaded: Loaded) -> Kept:
     found = kept(run, results)
     if found is not None and found["key"] == key:
         return found
+    with keeping():
+        found_now = run.kind.result(run, loaded)
     result = {
         "key": key,
         "table": f"{run.table.paper}/{run.table.table}",
@@ -74,7 +77,7 @@ def perform(run: Run, results: Path, loaded: Loaded) -> Kept:
         "seed": run.seed,
         "commit": _commit(),
         "command": f"demur reproduce {run.table.paper} {run.table.table}",
-        **run.kind.result(run, loaded),
+        **found_now,
     }
     file = results / run.file
     file.parent.mkdir(parents=True, exist_ok=True)

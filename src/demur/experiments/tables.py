@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from demur.errors import UsageError
-from demur.experiments import recipe
+from demur.experiments import learning, recipe
 from demur.experiments.kinds import KINDS
 from demur.experiments.kinds.base import Loaded
 from demur.experiments.makers import one_thread, prepare
@@ -73,6 +73,8 @@ def fill(
     table: Table, results: Path, only: str | None, on_run: Callable[[int], None], workers: int = 1
 ) -> None:
     """Run what is missing or out of date; learning curves in several processes, if there are to be any."""
+    learning.forget()
+    _loaded.cache_clear()
     wanted = sorted(runs(table, only), key=lambda run: table.column.index(run.column))
     if workers > 1 and table.kind == "curves":
         for run in wanted:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from demur.embedders.base import Embedder
 from demur.embedders.encoder import Encoder
-from demur.embedders.kept import remembered
+from demur.embedders.kept import perhaps, remembered
 from demur.embedders.words import WordVectors
 from demur.rankers.base import Ranker
 from demur.types import FloatArray, Pool
@@ -134,7 +134,7 @@ class EncoderRanker(Ranker):
         asker, answerer = self.of_questions, self.of_answers
         if len(pools) == 1:
             return cosines(pools, remembered(answerer), None if asker == answerer else remembered(asker))
-        return cosines(pools, answerer, None if asker == answerer else asker)
+        return cosines(pools, perhaps(answerer), None if asker == answerer else perhaps(asker))
 
     @property
     def fingerprint(self) -> str:
