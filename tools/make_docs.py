@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 VERBS = [
     "ask",
+    "advise",
     "rank",
     "score",
     "evaluate",

@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,33 +65,32 @@ def make(experiments: Path, results: Path, profiles: dict[str, Any]) -> dict[str
 
 def _figures(table: Table, results: Path, column: str) -> Iterator[tuple[str, dict[str, float]]]:
     """The figures of the methods that need no labels, by the method's name."""
-    found = {cell.row: cell for cell in _cells(table, results) if cell.column == column}
     for method in METHODS:
-        for row in table.row:
-            cell = found.get(row.name)
-            if method.labels or cell is None or not _same(method.spec, row):
-                continue
+        rows = [] if method.labels else [row for row in table.row if _same(method.spec, row)]
+        found = [cell for cell in _cells(table, rows[:1], results) if cell.column == column]
+        for cell in found:
             numbers = {"mean": cell.mean, "low": cell.low, "high": cell.high}
             yield method.name, {key: round(n, DIGITS) for key, n in numbers.items() if n is not None}
-            break
 
 
 def _curves(table: Table, results: Path, data: str) -> Iterator[tuple[str, list[list[float]]]]:
     """The learning curves on a dataset whose early stopping saw no more questions than were learnt from."""
-    kept = list(_cells(table, results))
-    small = [row.name for row in table.row if row.early == "small"]
     for column in table.column:
-        for row in small if column.data == data else ():
-            means = {cell.column: cell.mean for cell in kept if cell.row == row}
-            points = [[size, means.get(f"{column.name} {size}")] for size in column.sizes]
-            measured = [[size, round(mean, DIGITS)] for size, mean in points if mean is not None]
+        small = [row for row in table.row if row.early == "small" and column.data == data]
+        kept = list(_cells(table, small, results))
+        for row in small:
+            means = {cell.column: cell.mean for cell in kept if cell.row == row.name}
+            points = [(size, means.get(f"{column.name} {size}")) for size in column.sizes]
+            measured = [[float(size), round(mean, DIGITS)] for size, mean in points if mean is not None]
             if measured:
-                yield row, measured
+                yield row.name, measured
 
 
-def _cells(table: Table, results: Path) -> Iterator[Cell]:
-    for cell in cells(table, results):
-        if (cell.measure, cell.convention) == (MEASURE, CONVENTION) and cell.mean is not None:
+def _cells(table: Table, rows: list[Row], results: Path) -> Iterator[Cell]:
+    """The cells of some rows, of our measure under our convention."""
+    part = replace(table, row=rows, measures=[MEASURE], conventions=[CONVENTION], published=[])
+    for cell in cells(part, results):
+        if cell.mean is not None:
             yield cell
 
 

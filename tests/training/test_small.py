@@ -127,15 +127,23 @@ class Figures:
 
 
 @pytest.mark.parametrize(
-    ("figures", "epochs", "best"),
+    ("figures", "usable", "epochs", "best"),
     [
-        ([9, 5, 4, 3, 4, 4, 4, 4], 6, 3),  # three epochs without a gain end it
-        ([9, 5, 4.5, 4.45, 4.42, 4.41, 4.4], 5, 5),  # gains that are too small do not count, but are taken
-        ([1, 5, 4, 3, 3, 3, 3], 6, 0),  # never better than before
-        ([9, 8, 7, 6, 5, 4, 3, 2, 1], 7, 7),
+        ([9, 5, 4, 3, 4, 4, 4, 4], True, 6, 3),  # three epochs without a gain end it
+        (
+            [9, 5, 4.5, 4.45, 4.42, 4.41, 4.4],
+            True,
+            5,
+            5,
+        ),  # gains that are too small do not count, but are taken
+        ([1, 5, 4, 3, 3, 3, 3], True, 6, 0),  # never better than before
+        ([1, 5, 4, 3, 3, 3, 3], False, 6, 3),  # as before was chance
+        ([9, 8, 7, 6, 5, 4, 3, 2, 1], False, 7, 7),
     ],
 )
-def test_early_stopping_waits_and_takes_the_best(figures: list[float], epochs: int, best: int) -> None:
+def test_early_stopping_waits_and_takes_the_best(
+    figures: list[float], usable: bool, epochs: int, best: int
+) -> None:
     from demur.nets.siamese import Siamese
 
     data = Labelled.of(TRAIN[:4], embedder(made.words()))
@@ -145,8 +153,9 @@ def test_early_stopping_waits_and_takes_the_best(figures: list[float], epochs: i
         seen.append({name: value.clone() for name, value in net.state_dict().items()})
 
     begun = {name: value.clone() for name, value in net.state_dict().items()}
-    course = small_loop.Course(7, 8, 0.01, seed=0, patience=3, min_delta=0.1)
-    progress = small_loop.teach(net, Pairs(data), Figures(*figures), course, None, told)
+    course = small_loop.Course(7, 8, 0.01, seed=0, patience=3, min_delta=0.1, usable=usable)
+    exam = Figures(*figures[1 - usable :])
+    progress = small_loop.teach(net, Pairs(data), exam, course, None, told)
     assert (progress.epoch, progress.best) == (epochs, best)
     kept = [begun, *seen][best]
     assert all(torch.equal(value, kept[name]) for name, value in net.state_dict().items())
@@ -197,7 +206,7 @@ def test_training_goes_on_from_a_ranker() -> None:
     [
         ("siamese(loss=triplet)", "loss='triplet' is not known; use pointwise or pairwise"),
         ("siamese(early=P@1)", "early='P@1' is not known; use loss or MAP or none"),
-        ("concat(init=zero)", "init='zero' is not known; use glorot or identity"),
+        ("concat(init=zero)", "init='zero' is not known; use auto or glorot or identity"),
         ("concat(epochs=0)", "epochs, batch and patience must be 1 or more"),
         ("concat(dropout=1.0)", "dropout is a share below 1"),
         ("concat(layers=2)", "trainer 'concat' has no setting 'layers'; it takes features, loss"),

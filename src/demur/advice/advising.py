@@ -40,6 +40,7 @@ class Advice:
     missing: tuple[Method, ...] = ()
     labels: str = ""  # how many more labels until a trained method wins
     curve: curves.Curve | None = None
+    forecast: curves.Forecast | None = None
     hearsay: Hearsay | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -58,6 +59,7 @@ class Advice:
             "missing": {method.name: method.extra for method in self.missing},
             "labels": self.labels,
             "curve": None if self.curve is None else {"sizes": self.curve.sizes, "gains": self.curve.means},
+            "forecast": None if self.forecast is None else self.forecast.to_json(),
             "alike": None if self.hearsay is None else self.hearsay.dataset.name,
             **self.facts,
         }
@@ -103,7 +105,7 @@ def advise(
     if not found:
         raise UsageError("no method could be tried in the time; give more --minutes")
     trying.deadline = deadline
-    drawn, labels = _labels(found, trying, 60 * minutes * _FOR_CURVE)
+    drawn, reached, labels = _labels(found, trying, 60 * minutes * _FOR_CURVE)
     costs = _costs(found, trying)
     rows = tuple(
         Row(
@@ -126,30 +128,35 @@ def advise(
         missing=tuple(missing),
         labels=labels,
         curve=drawn,
+        forecast=reached,
         facts={**facts, **({} if risk is None else {"risk": risk})},
     )
 
 
 def _labels(
     found: Sequence[choosing.Judged], trying: Trying, seconds: float
-) -> tuple[curves.Curve | None, str]:
+) -> tuple[curves.Curve | None, curves.Forecast | None, str]:
     """How many more labels until the best method that learns from them wins over the best that does not."""
     taught = [each for each in found if each.trial.method.labels]
     without = [each for each in found if not each.trial.method.labels]
     if not taught or not without:
-        return None, "unknown, as no method that learns from labels could be tried"
+        return None, None, "unknown, as no method that learns from labels could be tried"
     first, other = (max(side, key=lambda each: each.quality.mean) for side in (taught, without))
     if first.quality.mean > other.quality.mean:
         sure = "significantly" if other.worse else "though not significantly"
-        return None, f"{first.name} already wins over {other.name}, {sure}"
+        return None, None, f"{first.name} already wins over {other.name}, {sure}"
     have = len(trying.labelled)
     drawn = curve(trying, first.trial.method, other.trial.scores, seconds)
     found_at = None if drawn is None else curves.forecast(drawn, trying.seed)
     if found_at is None:
-        return drawn, f"unknown: too few labels, or too little time, for a learning curve of {first.name}"
+        return (
+            drawn,
+            None,
+            f"unknown: too few labels, or too little time, for a learning curve of {first.name}",
+        )
     scale = have / max(sum(map(tells, trying.labelled)), 1)  # the curve counts questions that tell something
     stretched = curves.Forecast(*(scale * each for each in (found_at.needed, found_at.low, found_at.high)))
-    return drawn, f"{stretched.more(have)}, until {first.name} is level with {other.name}"
+    return drawn, stretched, f"{stretched.more(have)}, until {first.name} is level with {other.name}"
 
 
 def _costs(found: Sequence[choosing.Judged], trying: Trying) -> dict[str, measuring.Cost | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -51,6 +51,10 @@ class Forecast:
         if self.needed <= have:
             return f"about now, if the curve is right (80 % interval: 0 to {rounded(high)} more)"
         return f"about {rounded(self.needed - have)} more ({rounded(low)} to {rounded(high)}, 80 % interval)"
+
+    def to_json(self) -> dict[str, float | None]:
+        """The numbers; None where the curve says that no number of labels would do."""
+        return {key: value if math.isfinite(value) else None for key, value in asdict(self).items()}
 
 
 def rounded(count: float) -> str:

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from demur.embedders.encoder import Encoder
 from demur.rankers import Ranker
 from demur.types import Pool
 
@@ -75,7 +76,7 @@ def encoders(ranker: Any) -> set[Path]:
     parts = [ranker]
     while parts:
         part = parts.pop()
-        if type(part).__name__ == "Encoder":
+        if isinstance(part, Encoder):
             found.add(Path(part.folder))
         for inside in ("members", "embedder", "of_questions", "of_answers", "learnt", "of"):
             value = getattr(part, inside, None)

@@ -61,8 +61,8 @@ METHODS = (
     ),
     Method(
         "self",
-        "self(signal=both, negatives=1)",
-        "learns from what fusion thinks, and from which answers stand with which question",
+        "self",
+        "learns from what fusion thinks",
         trains=True,
         extra="encoder",
     ),

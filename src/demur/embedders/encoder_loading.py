@@ -103,7 +103,9 @@ def _recipe(folder: Path, stamp: object) -> Recipe:
     if kinds[:2] != ["Transformer", "Pooling"] or kinds[2:] not in ([], ["Normalize"]):
         return Recipe(folder, pooling="", **named)
     network, pooling = (folder / path for _, path in steps[:2])
-    transformer: dict[str, Any] = next((_json(path, {}) for path in sorted(network.glob("sentence_*_config.json"))), {})
+    transformer: dict[str, Any] = next(
+        (_json(path, {}) for path in sorted(network.glob("sentence_*_config.json"))), {}
+    )
     length = int(transformer.pop("max_seq_length", None) or 0)
     simple = all(key in _SIMPLE and value in (_SIMPLE[key], None) for key, value in transformer.items())
     kind = _pooling(_json(pooling / "config.json", {})) if simple else ""

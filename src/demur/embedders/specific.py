@@ -61,8 +61,8 @@ def specific(ids: Sequence[str], how: Training | None = None, meter: Meter = ski
 
 
 def named(name: str) -> Path:
-    """The file of the vectors that are specific to a dataset."""
-    return specific(TEXTS.get(name, (name,)))
+    """The file of the vectors that are specific to a dataset: by counting, better on dev sets and faster."""
+    return specific(TEXTS.get(name, (name,)), Training(model="ppmi"))
 
 
 def _splits(id: str) -> list[data.Pools]:

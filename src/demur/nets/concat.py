@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
-from demur.nets.small import NOISE, SmallNet, dense
+from demur.nets.small import SmallNet, dense
 
 SLOPE = 10.0  # log-odds between a dot product of 0 and vectors that are the same
 FREE = 0.1  # the part of Glorot's output weights that other units begin with
@@ -34,8 +34,8 @@ class Concat(SmallNet):
         identity = torch.eye(width)
         slope = SLOPE / (width * size**2)  # the mean square of a vector's length: of dot product / that
         with torch.no_grad():
-            self.hidden.weight[: 2 * width].mul_(NOISE)
-            self.hidden.weight[: 2 * width, 2 * width : 3 * width].add_(torch.cat([identity, -identity]))
+            self.hidden.weight[: 2 * width] = 0
+            self.hidden.weight[: 2 * width, 2 * width : 3 * width] = torch.cat([identity, -identity])
             self.output.weight.mul_(FREE)
             self.output.weight[0, :width] = slope
             self.output.weight[0, width : 2 * width] = -slope

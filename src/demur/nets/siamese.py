@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
-from demur.nets.small import LIFT, NOISE, SmallNet, dense
+from demur.nets.small import LIFT, SmallNet, dense
 
 CLIP = 1e-7  # a probability of 0 or 1 has no logarithm
 
@@ -23,13 +23,13 @@ class Siamese(SmallNet):
         self.dropout = nn.Dropout(dropout)
 
     def like_cosine(self, size: float) -> None:
-        """Begin near the identity, so that pairs are in the order of the cosine of their texts' vectors.
+        """Begin with the identity, so that pairs are in the order of the cosine of their texts' vectors.
 
         `size` is the root mean square of a vector's numbers. Without the lift, relu would cut off half of
         what a vector says.
         """
         with torch.no_grad():
-            self.hidden.weight.mul_(NOISE).add_(torch.eye(len(self.hidden.weight)))
+            self.hidden.weight.copy_(torch.eye(len(self.hidden.weight)))
             self.hidden.bias.fill_(LIFT * size)
 
     def project(self, texts: Tensor) -> Tensor:  # B × d

@@ -7,7 +7,6 @@ from abc import abstractmethod
 import torch
 from torch import Tensor, nn
 
-NOISE = 0.01  # the part of Glorot's weights that an identity has
 LIFT = 4.0  # times the mean size of the inputs: so far up, relu lets nearly all of them pass
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _BUDGET = 8192  # tokens of a batch
 _TOGETHER = 200_000  # pairs held as tokens
+_COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer")
+_TOKENISERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
 _log = logging.getLogger("demur")
 
 
@@ -76,10 +78,11 @@ class CrossEncoder(Ranker):
         from demur.nets.cross_encoder import score
 
         network, tokenizer = self._network()
-        pairs = tokenised(tokenizer, singles, self.max_length)
+        length = min(self.max_length, positions(network))
+        pairs = tokenised(tokenizer, singles, length)
         if pairs.cut:
-            of = f"{pairs.cut:,} of {len(singles):,} pairs"
-            _log.warning(f"{of} were cut at {self.max_length} tokens; set max_length")
+            more = "; set max_length" if length == self.max_length else ", all that the network can read"
+            _log.warning(f"{pairs.cut:,} of {len(singles):,} pairs were cut at {length} tokens{more}")
         found = np.empty(len(singles))
         device = device_named(self.device)
         casting = torch.autocast(device, torch.bfloat16, enabled=self.precision == "bf16")
@@ -131,6 +134,14 @@ class CrossEncoder(Ranker):
         return digest.hexdigest()[:16]
 
 
+def positions(network: torch.nn.Module) -> int:
+    """How many tokens a network can read at most."""
+    config: Any = getattr(network, "config", None)
+    # those of RoBERTa's kind count their positions from behind the padding's number
+    lost = int(config.pad_token_id or 0) + 1 if config.model_type in _COUNT_FROM_PADDING else 0
+    return int(getattr(config, "max_position_embeddings", 1 << 20)) - lost
+
+
 def _pairs(pools: Sequence[Pool]) -> list[tuple[str, str]]:
     return [(pool.question, answer) for pool in pools for answer in pool.answers]
 
@@ -145,6 +156,9 @@ def _load(place: str) -> tuple[torch.nn.Module, Any]:
     transformers: Any = require("transformers", extra="encoder")
     from demur.nets.cross_encoder import load
 
+    if Path(place).is_dir() and not any((Path(place) / name).is_file() for name in _TOKENISERS):
+        fix = "save the tokenizer there too"  # else transformers would make an empty one
+        raise DataError("no cross-encoder can be made of it: it has no tokenizer", path=place, fix=fix)
     with quietly():
         try:
             return load(place), transformers.AutoTokenizer.from_pretrained(place)

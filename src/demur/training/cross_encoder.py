@@ -14,6 +14,7 @@ import numpy as np
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
+from demur.rankers.cross_encoder import positions
 from demur.rankers.pairs import Pairs, tokenised
 from demur.training.base import Report, Trainer, silent
 from demur.training.loop import Schedule, Step, fit
@@ -79,7 +80,7 @@ class CrossEncoder(Trainer):
                 from demur.nets.cross_encoder import freeze_words
 
                 freeze_words(network)
-            pairs = tokenised(tokenizer, taught, self.max_length)
+            pairs = tokenised(tokenizer, taught, min(self.max_length, positions(network)))
             self._fit(network, pairs, taught, checkpoints, report)
         return begun.holding(network, tokenizer)
 

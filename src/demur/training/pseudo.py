@@ -42,14 +42,14 @@ class SelfTraining(Trainer):
 
     name: ClassVar[str] = "self"
     teacher: str = "fusion"
-    student: str = "concat(early=none, epochs=5)"
+    student: str = "concat(early=none, epochs=10)"
     signal: str = "teacher"
     top: float = 0.3
     bottom: float = 0.5
     confident: float = 1.0
     negatives: int = 3
     rounds: int = 1
-    blend: float = 0.5
+    blend: float = 0.4
     seed: int = 0
 
     def __post_init__(self) -> None:

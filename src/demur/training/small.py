@@ -31,7 +31,7 @@ _log = logging.getLogger("demur")
 CHOICES = {
     "loss": ("pointwise", "pairwise"),
     "early": ("loss", "MAP", "none"),
-    "init": ("glorot", "identity"),
+    "init": ("auto", "glorot", "identity"),
 }
 
 
@@ -43,6 +43,10 @@ class Small(Trainer):
     answer of a question; at most `negatives` wrong ones for each right one, 0 for all). `early` says what
     early stopping watches on the dev set: its loss, its MAP, or none; it waits `patience` epochs for
     a gain of `min_delta`, and the best weights are taken. `balance` weighs right and wrong answers alike.
+
+    With ``init=glorot`` a net begins at random, as in the paper, and a projection forgets some of what the
+    vectors say; with ``identity`` it begins at their cosine. ``auto`` is identity for siamese nets that learn
+    pairwise, and glorot for all others: a cosine that begins high is no chance of being right.
     """
 
     ranker: ClassVar[type[network.Network]]
@@ -58,7 +62,7 @@ class Small(Trainer):
     min_delta: float = 1e-4
     negatives: int = 0
     balance: bool = False
-    init: str = "glorot"
+    init: str = "auto"
     seed: int = 0
 
     @property
@@ -102,13 +106,16 @@ class Small(Trainer):
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
             torch.manual_seed(self.seed)
             net = self._net(data.vectors.shape[1])
-        if self.init == "identity":
+        if self.like_cosine:
             net.like_cosine(float(data.vectors.square().mean().sqrt()))
         if isinstance(start, network.Network):
             net.load_state_dict(
                 {name: torch.from_numpy(w.copy()) for name, w in start.learnt.weights.items()}
             )
-        course = Course(self.epochs, self.batch, self.learning_rate, self.seed, self.patience, self.min_delta)
+        usable = start is not None or self.like_cosine
+        course = Course(
+            self.epochs, self.batch, self.learning_rate, self.seed, self.patience, self.min_delta, usable
+        )
         named = None
         if checkpoints is not None:
             checkpoints.mkdir(parents=True, exist_ok=True)
@@ -116,6 +123,12 @@ class Small(Trainer):
         teach(net, lesson, exam, course, named, report)
         weights = {name: tensor.numpy().copy() for name, tensor in net.state_dict().items()}
         return self.ranker.of(Learnt(self.features, weights, kept(features)))
+
+    @property
+    def like_cosine(self) -> bool:
+        """Whether the net begins at the cosine of the vectors."""
+        few = self.name == "siamese" and self.loss == "pairwise"
+        return self.init == "identity" or (self.init == "auto" and few)
 
     def _net(self, width: int) -> SmallNet:
         raise NotImplementedError

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from demur.nets.small import SmallNet
-from demur.training.base import Report
+from demur.training.base import Report, silent
 from demur.training.lessons import Lesson
 from demur.training.states import keep, resume
 
@@ -39,13 +39,15 @@ class Course:
     seed: int
     patience: int
     min_delta: float
+    usable: bool = False
+    """Whether the net is of use before it is taught anything, as after another course."""
 
 
 @dataclass
 class Progress:
     """How far a course has come: the epochs done, the best of them, and how long there was nothing better.
 
-    Where no epoch is better on the dev set than the net was at the start, that is the best, as epoch 0.
+    Where it began with something of use, and no epoch is better on the dev set, that is the best, as epoch 0.
     """
 
     lowest: float | None  # on the dev set, at the start or since
@@ -74,14 +76,19 @@ class Progress:
 
 
 def teach(
-    net: SmallNet, lesson: Lesson, exam: Exam | None, course: Course, checkpoint: Path | None, report: Report
+    net: SmallNet,
+    lesson: Lesson,
+    exam: Exam | None,
+    course: Course,
+    checkpoint: Path | None = None,
+    report: Report = silent,
 ) -> Progress:
     """Train the net; at the end it has the weights of its best epoch, or without an exam of its last."""
     optimiser = torch.optim.Adam(
         net.parameters(), lr=course.learning_rate, betas=BETAS, eps=EPSILON, fused=True
     )
     best = copy.deepcopy(net.state_dict())
-    progress = Progress(None if exam is None else exam(net))
+    progress = Progress(exam(net) if exam is not None and course.usable else None)
     if checkpoint is not None and checkpoint.is_file():
         best, facts = resume(checkpoint, net, optimiser)
         progress = Progress(**facts)
