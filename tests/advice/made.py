@@ -50,9 +50,8 @@ def _words(side: str, topic: int, draws: np.random.Generator) -> str:
 def methods(file: str) -> tuple[Method, ...]:
     """A ranker of words, one of vectors, and a net over the vectors."""
     words = f"words(vectors={file}, clean=plain)"
-    spec = (
-        f'siamese(features="{words}", loss=pairwise, margin=0.3, early=none, epochs=12, learning_rate=0.005)'
-    )
+    how = "loss=pairwise, margin=0.3, early=none, epochs=20, learning_rate=0.02, dropout=0.1"
+    spec = f'siamese(features="{words}", {how})'
     return (
         Method("bm25", "bm25"),
         Method("average", f"average(vectors={file}, clean=plain)"),

@@ -10,7 +10,7 @@ import pytest
 
 import demur
 from advice import made
-from demur.advice import advise, evidence, measuring, methods, save, trying
+from demur.advice import advise, advising, evidence, measuring, methods, save, trying
 from demur.advice.advising import Advice
 from demur.advice.evidence import Evidence
 from demur.advice.methods import Method
@@ -153,6 +153,18 @@ def test_partly_labelled_pools_take_part() -> None:
     ]
     found = advise([*partly, Pool.of("new?", ["x", "y"], id="new")], 5)
     assert found.labelled == 14 and found.pools == 15 and found.rows
+
+
+def test_of_many_pools_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advising, "MOST", 15)
+    monkeypatch.setattr(methods, "METHODS", methods.METHODS[:1])
+    found = advise(made.pools(40, by_words=True), 5)
+    assert found.labelled == 40 and found.facts["measured_on"] == 15
+    assert found.rows[0].judged.report.pools == 15
+    pools = made.pools(9, True)
+    assert trying.drawn(pools, 4, 0) == [p for p in pools if p in trying.drawn(pools[::-1], 4, 0)]
+    rare = [Pool.of(f"none {n}?", ["a", "b"], [0, 0], id=f"n{n}") for n in range(40)]
+    assert advise([*made.pools(12, True), *rare], 5).facts["measured_on"] == 52
 
 
 def test_the_saved_model_is_trained_on_all_labels_and_says_why(tmp_path: Path) -> None:

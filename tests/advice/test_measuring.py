@@ -103,5 +103,5 @@ def test_without_torch_advice_is_about_words_and_says_what_is_missing() -> None:
     )
     assert done.returncode == 0, done.stderr
     tried, missing, suggested = done.stdout.splitlines()
-    assert tried.startswith("['bm25', 'overlap'] ['this needs torch") and "demur[encoder]" in tried
+    assert tried.startswith("['bm25', 'overlap']") and "this needs torch" in tried
     assert "'encoder'" in missing and "'siamese'" in missing and suggested == "4"

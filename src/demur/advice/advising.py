@@ -16,11 +16,13 @@ from demur.advice.learning import curve
 from demur.advice.methods import Method, applicable
 from demur.advice.profile import Profile
 from demur.advice.table import Row
-from demur.advice.trying import FEWEST, Say, Trial, Trying, inner, is_labelled, tells
+from demur.advice.trying import FEWEST, Say, Trial, Trying, drawn, inner, is_labelled, tells
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.types import Pool
 
+MOST = 1_000
+"""Pools that methods are tried on: of more, so many drawn by chance."""
 _FOR_CURVE = 0.25  # of the time, kept for the learning curve
 _FOR_COSTS = 0.15  # and for measuring what methods cost to use
 
@@ -98,20 +100,24 @@ def advise(
     if telling < FEWEST:
         return _by_hearsay(pools, profile, len(labelled), telling, facts)
     methods, missing = applicable(True, more)
+    part = drawn(labelled, MOST, seed)
+    if sum(map(tells, part)) < FEWEST:  # so few of them tell something that all are needed
+        part = labelled
     spare = 60 * minutes * (_FOR_CURVE + _FOR_COSTS)
-    trying = Trying(pools, labelled, deadline - spare, min(folds, telling), seed, clock, say)
+    around = drawn(pools, MOST, seed)
+    trying = Trying(around, part, deadline - spare, min(folds, sum(map(tells, part))), seed, clock, say)
     trials = trying.run(methods)
-    found = choosing.judged(trials, labelled, seed)
+    found = choosing.judged(trials, part, seed)
     if not found:
         raise UsageError("no method could be tried in the time; give more --minutes")
     trying.deadline = deadline
-    drawn, reached, labels = _labels(found, trying, 60 * minutes * _FOR_CURVE)
+    gains, reached, labels = _labels(found, trying, len(labelled), 60 * minutes * _FOR_CURVE)
     costs = _costs(found, trying)
     rows = tuple(
         Row(
             each,
             costs[each.name],
-            None if risk is None else certified(labelled, each.trial.scores, trying.fold_of, risk, seed),
+            None if risk is None else certified(part, each.trial.scores, trying.fold_of, risk, seed),
             risk is not None,
         )
         for each in found
@@ -127,14 +133,14 @@ def advise(
         skipped=tuple(trial for trial in trials if trial.skipped),
         missing=tuple(missing),
         labels=labels,
-        curve=drawn,
+        curve=gains,
         forecast=reached,
-        facts={**facts, **({} if risk is None else {"risk": risk})},
+        facts={**facts, "measured_on": len(part), **({} if risk is None else {"risk": risk})},
     )
 
 
 def _labels(
-    found: Sequence[choosing.Judged], trying: Trying, seconds: float
+    found: Sequence[choosing.Judged], trying: Trying, labelled: int, seconds: float
 ) -> tuple[curves.Curve | None, curves.Forecast | None, str]:
     """How many more labels until the best method that learns from them wins over the best that does not."""
     taught = [each for each in found if each.trial.method.labels]
@@ -145,18 +151,16 @@ def _labels(
     if first.quality.mean > other.quality.mean:
         sure = "significantly" if other.worse else "though not significantly"
         return None, None, f"{first.name} already wins over {other.name}, {sure}"
-    have = len(trying.labelled)
-    drawn = curve(trying, first.trial.method, other.trial.scores, seconds)
-    found_at = None if drawn is None else curves.forecast(drawn, trying.seed)
-    if found_at is None:
-        return (
-            drawn,
-            None,
-            f"unknown: too few labels, or too little time, for a learning curve of {first.name}",
-        )
-    scale = have / max(sum(map(tells, trying.labelled)), 1)  # the curve counts questions that tell something
-    stretched = curves.Forecast(*(scale * each for each in (found_at.needed, found_at.low, found_at.high)))
-    return drawn, stretched, f"{stretched.more(have)}, until {first.name} is level with {other.name}"
+    gains = curve(trying, first.trial.method, other.trial.scores, seconds)
+    reached = None if gains is None else curves.forecast(gains, trying.seed)
+    if reached is None:
+        why = f"too few labels, or too little time, for a learning curve of {first.name}"
+        return gains, None, f"unknown: {why}"
+    scale = len(trying.labelled) / sum(
+        map(tells, trying.labelled)
+    )  # the curve counts those that tell something
+    stretched = curves.Forecast(*(scale * each for each in (reached.needed, reached.low, reached.high)))
+    return gains, stretched, f"{stretched.more(labelled)}, until {first.name} is level with {other.name}"
 
 
 def _costs(found: Sequence[choosing.Judged], trying: Trying) -> dict[str, measuring.Cost | None]:

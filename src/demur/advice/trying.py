@@ -177,6 +177,14 @@ def inner(pools: Sequence[Pool], seed: int) -> tuple[list[Pool], list[Pool]]:
     return [pool for pool, of in pairs if of], [pool for pool, of in pairs if not of]
 
 
+def drawn(pools: Sequence[Pool], count: int, seed: int) -> Sequence[Pool]:
+    """All pools, or so many of them drawn by chance, in their order."""
+    if len(pools) <= count:
+        return pools
+    kept = sorted(range(len(pools)), key=lambda place: lot(pools[place].id, seed))[:count]
+    return [pools[place] for place in sorted(kept)]
+
+
 def lot(text: str, seed: int) -> bytes:
     """What orders texts by chance, whatever their order was."""
     return hashlib.blake2b(f"{seed} {text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()

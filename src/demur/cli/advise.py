@@ -103,9 +103,11 @@ def _lines(found: Advice, data: str) -> list[str]:
         extras = " ".join(sorted({f"'demur[{method.extra}]'" for method in found.missing}))
         lines.append(f"Not installed: {names}; pip install {extras} adds them.")
     if found.rows:
+        part = found.facts["measured_on"]
+        some = f"{part:,} of {found.labelled:,}" if part < found.labelled else f"{part:,}"
         lines.append(
-            f"Measured out of fold on {found.labelled:,} labelled pools of {data}, {found.telling:,} of them "
-            "with a right and a wrong answer; convention fixed. Training is of one model; ms are for one "
+            f"Measured out of fold on {some} labelled pools of {data} ({found.telling:,} have a right and a "
+            "wrong answer); convention fixed. Training is of one model; ms are for one "
             "question; memory, in MB, is all that a process needs to rank; disk, in MB, is the model's files."
         )
     if "risk" in found.facts:

@@ -17,7 +17,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Tokens:
-    """The words of some texts that have a vector, text after text: repeated words stand as often as they occur."""
+    """The words of some texts that have a vector, text after text, each as often as it occurs."""
 
     vectors: Vectors  # words × width
     counts: IntArray  # per text: how many of the words are its own
@@ -26,7 +26,7 @@ class Tokens:
 
 
 class Embedder(Spelled, ABC):
-    """A frozen dataclass whose fields are its settings. Equal texts get equal vectors; inputs are not changed."""
+    """A frozen dataclass whose fields are its settings. Equal texts get equal vectors."""
 
     @property
     @abstractmethod
@@ -35,7 +35,7 @@ class Embedder(Spelled, ABC):
 
     @abstractmethod
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text; a text without a known word is a row of zeros. Each different text is done once."""
+        """One row per text, zeros for one without a known word; each different text is done once."""
 
     @abstractmethod
     def tokens(self, texts: Sequence[str], words: str = "content") -> Tokens:

@@ -47,6 +47,6 @@ def _draw(ax: Axes, curve: Curve, name: str, place: int) -> None:
         ax.axhline(curve.mean[0], color="#777777", linewidth=1, label=name)
         return
     style: dict[str, Any] = {"color": COLOURS[place % len(COLOURS)]}
-    marks = {"marker": MARKERS[place % len(MARKERS)], "markersize": 2.5, "label": name}
+    marks: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "markersize": 2.5, "label": name}
     ax.fill_between(curve.sizes, curve.low, curve.high, alpha=0.15, linewidth=0, **style)
     ax.plot(curve.sizes, curve.mean, linestyle=DASHES[place % len(DASHES)], **marks, **style)

@@ -44,7 +44,8 @@ def spelled(run: Run, spec: str) -> str:
 
 
 def _how(vectors: Vectors) -> Training:
-    return Training(epochs=vectors.epochs, min_count=vectors.min_count, width=vectors.width)
+    size = {"width": vectors.width, "min_count": vectors.min_count, "epochs": vectors.epochs}
+    return Training(model=vectors.model, **size)
 
 
 def built(run: Run) -> Ranker:

@@ -91,6 +91,7 @@ class Vectors:
     width: int = 300
     min_count: int = 10
     epochs: int = 10
+    model: str = "skipgram"
 
 
 @dataclass(frozen=True)

@@ -33,19 +33,19 @@ class Siamese(SmallNet):
             self.hidden.bias.fill_(LIFT * size)
 
     def project(self, texts: Tensor) -> Tensor:  # B × d
-        """The projections of texts."""
-        projected: Tensor = self.dropout(F.relu(self.hidden(texts)))
-        return projected  # B × d
+        """The projections of texts, each of length 1, or 0 if nothing is left of it."""
+        hidden = self.dropout(F.relu(self.hidden(texts)))  # B × d
+        return F.normalize(hidden, eps=1e-12)  # B × d
 
     def forward(self, questions: Tensor, answers: Tensor) -> Tensor:  # B × d, B × d
         """The cosine of each pair."""
         question, answer = self.project(torch.cat([questions, answers])).chunk(2)  # B × d each
-        return cosine(question, answer)  # B
+        return (question * answer).sum(dim=1)  # B
 
     def triplets(self, questions: Tensor, right: Tensor, wrong: Tensor) -> tuple[Tensor, Tensor]:
         """The cosines with right and with wrong answers; a question is projected, and dropped from, once."""
         question, one, other = self.project(torch.cat([questions, right, wrong])).chunk(3)  # B × d each
-        return cosine(question, one), cosine(question, other)  # B, B
+        return (question * one).sum(dim=1), (question * other).sum(dim=1)  # B, B
 
     @staticmethod
     def similarity(scores: Tensor) -> Tensor:
@@ -56,9 +56,3 @@ class Siamese(SmallNet):
     def entropy(scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         """The mean cross-entropy, with the cosine as the chance that an answer is right."""
         return F.binary_cross_entropy(scores.clamp(CLIP, 1 - CLIP), labels, weights)
-
-
-def cosine(one: Tensor, other: Tensor) -> Tensor:  # B × d, B × d
-    """The cosine of each row with the same row; 0 where either is all zeros."""
-    unit, other_unit = F.normalize(one, eps=1e-12), F.normalize(other, eps=1e-12)  # B × d
-    return (unit * other_unit).sum(dim=1)  # B

@@ -119,8 +119,8 @@ class CrossEncoder(Ranker):
         with quietly():
             getattr(network, "save_pretrained")(folder)  # noqa: B009  # a Hugging Face model's
             tokenizer.save_pretrained(folder)
-        settings = {"max_length": self.max_length, "precision": self.precision, "device": self.device}
-        return str(Spec(self.name, settings))
+        kept = ("max_length", "precision", "device")
+        return str(Spec(self.name, {name: getattr(self, name) for name in kept}))
 
     @property
     def fingerprint(self) -> str:

@@ -63,12 +63,10 @@ class CrossEncoder(Trainer):
         checkpoints: Path | None = None,
         report: Report = silent,
     ) -> CrossEncoderRanker:
-        """The cross-encoder that these pools teach; those without a right and a wrong answer teach nothing."""
+        """The cross-encoder that these pools teach; those without right and wrong answers teach nothing."""
         torch = require("torch", extra="encoder")
         if start is not None and not isinstance(start, CrossEncoderRanker):
-            raise UsageError(
-                f"a cross-encoder cannot start from {start.spec}; start from another one"
-            )
+            raise UsageError(f"a cross-encoder cannot start from {start.spec}; start from another one")
         taught = [sampled for pool in pools if (sampled := self._sampled(pool)) is not None]
         if not taught:
             raise UsageError("no pool has both a right and a wrong answer; nothing can be learnt from them")
