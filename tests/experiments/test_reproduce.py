@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -222,7 +223,7 @@ def toy(table: Table, folder: Path) -> Table:
     vectors = [
         dataclasses.replace(each, data=[animals], width=8, min_count=1, epochs=1) for each in table.vectors
     ]
-    parts = {"column": column, "row": row, "model": model, "vectors": vectors}
+    parts: dict[str, Any] = {"column": column, "row": row, "model": model, "vectors": vectors}
     return dataclasses.replace(table, **parts, splits=table.splits and 5)
 
 

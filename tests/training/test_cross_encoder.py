@@ -70,7 +70,7 @@ def test_a_second_stage_starts_from_the_first() -> None:
 
 def test_words_stay_as_they_are_if_frozen() -> None:
     def words(ranker: Ranker) -> torch.Tensor:
-        weights: torch.Tensor = ranker.fresh()[0].get_input_embeddings().weight  # type: ignore[operator, union-attr]
+        weights: torch.Tensor = ranker.fresh()[0].get_input_embeddings().weight  # type: ignore[operator]
         return weights
 
     before = words(Ranker(model=toys.classifier()))

@@ -44,8 +44,9 @@ def spelled(run: Run, spec: str) -> str:
 
 
 def _how(vectors: Vectors) -> Training:
-    size = {"width": vectors.width, "min_count": vectors.min_count, "epochs": vectors.epochs}
-    return Training(model=vectors.model, **size)
+    return Training(
+        width=vectors.width, min_count=vectors.min_count, epochs=vectors.epochs, model=vectors.model
+    )
 
 
 def built(run: Run) -> Ranker:
