@@ -50,7 +50,8 @@ def test_help_is_quick(words: list[str]) -> None:
         subprocess.run([sys.executable, "-m", "demur", *words], capture_output=True, check=True)
         after = os.times()
         times.append(sum(after[2:4]) - sum(before[2:4]))  # of child processes: their own, and the system's
-    assert 0 < min(times) < 0.3
+    crowded = os.getloadavg()[0] > 2 * (os.cpu_count() or 1)  # processor time is longer where many share it
+    assert 0 < min(times) < (0.6 if crowded else 0.3)
 
 
 def test_help_imports_nothing_heavy() -> None:
