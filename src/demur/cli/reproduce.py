@@ -104,15 +104,15 @@ def _curves(table: Table, cells: list[Cell]) -> Grid:
     """The means of the first measure: methods down, numbers of questions across."""
     from rich.table import Table as Grid
 
-    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    grid.add_column(no_wrap=True)
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    grid.add_column()
     by_place = {(cell.row, cell.column): cell for cell in cells if cell.measure == table.measures[0]}
     columns = list(dict.fromkeys(cell.column for cell in cells))
     for name in columns:
-        grid.add_column(name.rpartition(" ")[2], justify="right")
+        grid.add_column(name.rpartition(" ")[2], justify="right", no_wrap=True)
     for row in table.row:
         if (row.name, columns[0]) in by_place:
-            grid.add_row(row.name, *(_mean(by_place[row.name, name]) for name in columns))
+            grid.add_row(row.name, *(_short(by_place[row.name, name].mean) for name in columns))
     return grid
 
 
