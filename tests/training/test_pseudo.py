@@ -34,7 +34,7 @@ POOLS = [
 
 def self_training(**settings: str | int | float) -> SelfTraining:
     student = f"concat(features='words(vectors={toys.vectors()})', early=none, epochs=4)"
-    found = trainer("self", **{"teacher": "bm25", "student": student, **settings})
+    found = trainer("self", **{"teacher": "bm25", "student": student, "signal": "teacher", **settings})
     assert isinstance(found, SelfTraining)
     return found
 

@@ -60,9 +60,16 @@ METHODS = (
         extra="encoder",
     ),
     Method(
+        "fusion, adapted",
         "self",
-        "self",
-        "learns from what fusion thinks",
+        "learns too which answers stand with which question in your pools",
+        trains=True,
+        extra="encoder",
+    ),
+    Method(
+        "forum, adapted",
+        "self(teacher='fusion(rankers=\"encoder; telling\")')",
+        "does that for threads of a forum",
         trains=True,
         extra="encoder",
     ),

@@ -6,7 +6,10 @@ No label of the pools is ever read. Two signals can stand in for them:
   wrong, and those between are left out.
 - ``membership``: the candidates of a pool are right for its question, and those of other pools are wrong. It
   teaches what questions and answers of this collection have to do with each other, but not which of a pool's
-  candidates is best.
+  candidates is best, so the student is one voice beside the teacher.
+
+On the dev set of SemEval 2016 membership took the fusion of encoder and telling from MAP .744 to .756 (mean of
+three seeds), and learning from that teacher to .748; on WikiQA's neither gained anything.
 """
 
 from __future__ import annotations
@@ -42,14 +45,14 @@ class SelfTraining(Trainer):
 
     name: ClassVar[str] = "self"
     teacher: str = "fusion"
-    student: str = "concat(early=none, epochs=10)"
-    signal: str = "teacher"
+    student: str = "siamese(loss=pairwise, margin=0.1, early=none, epochs=1, batch=256, negatives=3)"
+    signal: str = "membership"
     top: float = 0.3
     bottom: float = 0.5
     confident: float = 1.0
-    negatives: int = 3
+    negatives: int = 1
     rounds: int = 1
-    blend: float = 0.4
+    blend: float = 0.25
     seed: int = 0
 
     def __post_init__(self) -> None:
