@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from demur.embedders.encoder_loading import device_named
 from demur.errors import UsageError, require
+from demur.evaluation import evaluate
+from demur.evaluation.measures import parse_measures
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.rankers.cross_encoder import positions
@@ -21,7 +25,12 @@ from demur.training.loop import Schedule, Step, fit
 from demur.types import IntArray, Pool
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import torch
+
+    from demur.training.objectives import Objective
+    from demur.training.pool_losses import Loss
 
 _SORTED_TOGETHER = 1024  # pools among which batches of like length are made
 
@@ -31,7 +40,12 @@ class CrossEncoder(Trainer):
     """A cross-encoder from any Hugging Face encoder: a softmax over each pool, or pair by pair (pointwise).
 
     Of each pool all right answers are seen and at most `negatives` others, drawn by the seed. A step is as
-    many pools as `tokens` allow.
+    many pools as `tokens` allow; the gradients of `accumulate` steps make one, if it is set.
+
+    `early` names a measure, such as MAP: where there is a dev set, it is taken after each epoch and the best
+    epoch's weights win; with `patience`, training ends after so many epochs without a gain. `smoothing` moves
+    a share of what is asked for to all answers alike, and `focal` lets answers count less the surer they are.
+    `device` is the GPU if there is one, unless it says cpu or cuda.
     """
 
     name: ClassVar[str] = "cross-encoder"
@@ -45,6 +59,12 @@ class CrossEncoder(Trainer):
     freeze_words: bool = True
     precision: str = "bf16"
     seed: int = 0
+    accumulate: int = 0  # what comes from here on is off, so that it leaves older models as they are
+    early: str = ""
+    patience: int = 0
+    smoothing: float = 0.0
+    focal: float = 0.0
+    device: str = ""
 
     def __post_init__(self) -> None:
         if self.loss not in ("listwise", "pointwise"):
@@ -53,6 +73,14 @@ class CrossEncoder(Trainer):
             raise UsageError(f"precision={self.precision!r} is not known; use precision=bf16 or fp32")
         if min(self.epochs, self.negatives, self.tokens) < 1 or self.max_length < 16:
             raise UsageError("epochs, negatives and tokens must be 1 or more, and max_length 16 or more")
+        if not (0 <= self.smoothing < 1 and min(self.focal, self.accumulate, self.patience) >= 0):
+            raise UsageError(
+                "smoothing is a share below 1; focal, accumulate and patience must not be below 0"
+            )
+        if self.device not in ("", "cpu", "cuda"):
+            raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
+        if self.early:
+            parse_measures(self.early)
 
     def train(
         self,
@@ -67,53 +95,100 @@ class CrossEncoder(Trainer):
         torch = require("torch", extra="encoder")
         if start is not None and not isinstance(start, CrossEncoderRanker):
             raise UsageError(f"a cross-encoder cannot start from {start.spec}; start from another one")
-        taught = [sampled for pool in pools if (sampled := self._sampled(pool)) is not None]
-        if not taught:
-            raise UsageError("no pool has both a right and a wrong answer; nothing can be learnt from them")
+        device = device_named(self.device or "auto")
         with torch.random.fork_rng():  # the caller's random numbers are left alone
+            taught = self._taught(pools, start, checkpoints, report)
             torch.manual_seed(self.seed)
             begun = start or CrossEncoderRanker(model=self.base, max_length=self.max_length)
             network, tokenizer = begun.fresh()
+            network.to(device)
             if self.freeze_words:
                 from demur.nets.cross_encoder import freeze_words
 
                 freeze_words(network)
             pairs = tokenised(tokenizer, taught, min(self.max_length, positions(network)))
-            self._fit(network, pairs, taught, checkpoints, report)
-        return begun.holding(network, tokenizer)
+            objective = self._objective(pools, taught, network).to(device)
+            judge = None
+            if self.early and dev:
+                looked_at = dataclasses.replace(begun, device=device).holding(network, tokenizer)
+                judge = lambda: _measured(looked_at, dev, self.early)  # noqa: E731
+            named = None
+            if checkpoints is not None:
+                checkpoints.mkdir(parents=True, exist_ok=True)
+                named = checkpoints / f"{self._key(taught, start, dev if judge else ())}.safetensors"
+            self._fit(network, objective, pairs, taught, judge, named, report)
+        return begun.holding(network.to(device_named(begun.device)), tokenizer)
+
+    def _taught(
+        self,
+        pools: Sequence[Pool],
+        start: CrossEncoderRanker | None,
+        checkpoints: Path | None,
+        report: Report,
+    ) -> list[Pool]:
+        """The pools of an epoch, sampled."""
+        taught = [sampled for pool in pools if (sampled := self._sampled(pool)) is not None]
+        if not taught:
+            raise UsageError("no pool has both a right and a wrong answer; nothing can be learnt from them")
+        return taught
+
+    def _objective(
+        self, pools: Sequence[Pool], taught: Sequence[Pool], network: torch.nn.Module
+    ) -> Objective:
+        """What is minimised."""
+        from demur.training.objectives import Plain
+
+        return Plain(self._loss())
+
+    def _loss(self) -> Loss:
+        from demur.training.pool_losses import Loss
+
+        return Loss(self.loss == "pointwise", self.smoothing, self.focal)
 
     def _fit(
         self,
         network: torch.nn.Module,
+        objective: Objective,
         pairs: Pairs,
         taught: Sequence[Pool],
-        checkpoints: Path | None,
+        judge: Callable[[], float] | None,
+        checkpoint: Path | None,
         report: Report,
     ) -> None:
         from demur.nets.cross_encoder import score
-        from demur.training.pool_losses import listwise, pointwise
+        from demur.nets.features import caught
+        from demur.training.objectives import Seen
 
-        loss = {"listwise": listwise, "pointwise": pointwise}[self.loss]
         sizes = [len(pool) for pool in taught]
         ends = np.cumsum([0, *sizes])
         right = np.array([bool(c.label and c.label > 0) for pool in taught for c in pool.candidates])
+        device = str(next(network.parameters()).device)
 
         def loss_of(step: Step) -> tuple[torch.Tensor, int]:
             import torch
 
             chosen = [pair for pool in step for pair in range(ends[pool], ends[pool + 1])]
-            scores = score(network, pairs.batch(chosen))
-            return loss(scores, torch.from_numpy(right[chosen]), [sizes[pool] for pool in step]), len(chosen)
+            scores = score(network, pairs.batch(chosen, device))
+            true, places = torch.from_numpy(right[chosen]).to(device), torch.tensor(chosen, device=device)
+            features = held[0] if held else None
+            return objective(Seen(scores, true, [sizes[pool] for pool in step], places, features)), len(
+                chosen
+            )
 
         longest = np.array([pairs.lengths[a:b].max() for a, b in itertools.pairwise(ends)])
-        orders = (self._steps(longest, sizes, epoch) for epoch in range(self.epochs))
+        orders = [list(self._steps(longest, sizes, epoch)) for epoch in range(self.epochs)]
         steps = [step for order in orders for step in order]
-        named = None
-        if checkpoints is not None:
-            checkpoints.mkdir(parents=True, exist_ok=True)
-            named = checkpoints / f"{self._key(taught)}.safetensors"
-        schedule = Schedule(self.learning_rate, precision=self.precision)
-        fit(network, steps, loss_of, schedule, named, report)
+        over = np.cumsum([len(order) for order in orders]).tolist()
+        schedule = Schedule(
+            self.learning_rate,
+            precision=self.precision,
+            device=device.partition(":")[0],
+            accumulate=max(self.accumulate, 1),
+            patience=self.patience,
+        )
+        more: dict[str, Any] = {"ends": over, "objective": objective, "judge": judge}
+        with caught(network, objective.wants) as held:
+            fit(network, steps, loss_of, schedule, checkpoint, report, **more)
 
     def _sampled(self, pool: Pool) -> Pool | None:
         """The pool with all right answers and some others; None if it has not both."""
@@ -145,9 +220,13 @@ class CrossEncoder(Trainer):
         for place in draws.permutation(len(steps)).tolist():
             yield steps[place]
 
-    def _key(self, taught: Sequence[Pool]) -> str:
-        """A hash of the settings and of what is learnt from: no checkpoint is taken for another's."""
-        digest = hashlib.sha256(self.spec.encode())
-        for pool in taught:
+    def _key(self, taught: Sequence[Pool], start: CrossEncoderRanker | None, dev: Sequence[Pool] = ()) -> str:
+        """A hash of the settings, the start and what is learnt from: no checkpoint is taken for another's."""
+        digest = hashlib.sha256(f"{self.known_by} {start.fingerprint if start else ''}".encode())
+        for pool in (*taught, *dev):
             digest.update(repr((pool.question, [(c.text, c.label) for c in pool.candidates])).encode())
         return digest.hexdigest()[:16]
+
+
+def _measured(ranker: Ranker, dev: Sequence[Pool], measure: str) -> float:
+    return next(iter(evaluate(ranker, dev, measure).measures.values())).mean

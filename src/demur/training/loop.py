@@ -1,13 +1,13 @@
 """The loop that trains a network: seeded, with checkpoints from which it goes on as if it had never stopped.
 
-A checkpoint is one safetensors file with weights, Adam's moments and the state of the random numbers, written
-beside and renamed. So a run that was killed ends with the same numbers as one that was not.
+So a run that was killed ends with the same numbers as one that was not.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from demur.errors import require
 from demur.training.base import Report
+from demur.training.checkpoints import keep, resumed
 
 if TYPE_CHECKING:
     import torch
+
+    from demur.training.objectives import Objective
 
 Step = Sequence[int]
 """What one step sees, as the caller numbers it."""
@@ -27,7 +30,11 @@ _SAY = 5.0  # seconds between two reports
 
 @dataclass(frozen=True)
 class Schedule:
-    """How fast a network learns: the rate rises over `warmup` of the steps, then falls to nothing."""
+    """How fast a network learns: the rate rises over `warmup` of the steps, then falls to nothing.
+
+    The gradients of `accumulate` steps make one; with `patience`, training ends after so many epochs without
+    a gain.
+    """
 
     learning_rate: float
     warmup: float = 0.06
@@ -35,6 +42,9 @@ class Schedule:
     clip: float = 1.0
     precision: str = "bf16"
     minutes: float = 3.0  # between checkpoints
+    device: str = "cpu"
+    accumulate: int = 1
+    patience: int = 0
 
     def rate(self, step: int, steps: int) -> float:
         """The share of the learning rate at a step."""
@@ -45,7 +55,7 @@ class Schedule:
         """The context in which a network computes."""
         import torch
 
-        return torch.autocast("cpu", torch.bfloat16) if self.precision == "bf16" else nullcontext()
+        return torch.autocast(self.device, torch.bfloat16) if self.precision == "bf16" else nullcontext()
 
 
 def fit(
@@ -55,81 +65,79 @@ def fit(
     schedule: Schedule,
     checkpoint: Path | None,
     report: Report,
+    *,
+    ends: Sequence[int] = (),
+    objective: Objective | None = None,
+    judge: Callable[[], float] | None = None,
 ) -> None:
-    """Take all steps in order. `loss_of` gives the loss of a step and how many pairs it saw."""
+    """Take all steps in order. `loss_of` gives the loss of a step and how many pairs it saw.
+
+    An epoch is over after the steps in `ends`. An `objective` learns along where it has weights, and says
+    something of each epoch. Where `judge` says how good the network is, the best epoch's weights are taken.
+    """
     torch: Any = require("torch", extra="encoder")
-    learning = [weight for weight in network.parameters() if weight.requires_grad]
+    every = [*network.parameters(), *(objective.parameters() if objective else ())]
+    learning = [weight for weight in every if weight.requires_grad]
     optimiser = torch.optim.AdamW(
         learning, lr=schedule.learning_rate, weight_decay=schedule.weight_decay, fused=True
     )
     network.train()
-    start, average = _resumed(network, optimiser, checkpoint)
+    at = resumed(checkpoint, network, objective, optimiser)
+    updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate))
     said = kept = time.monotonic()
     pairs = 0
-    for step in range(start, len(steps)):
+    for number in range(at.step, len(updates)):
+        parts, epoch = updates[number]
         for group in optimiser.param_groups:
-            group["lr"] = schedule.learning_rate * schedule.rate(step, len(steps))
-        with schedule.casting():
-            loss, seen = loss_of(steps[step])
+            group["lr"] = schedule.learning_rate * schedule.rate(number, len(updates))
         optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch says no type here
+        mean, seen = 0.0, 0
+        for part in parts:
+            with schedule.casting():
+                loss, count = loss_of(part)
+            (loss / len(parts)).backward()  # type: ignore[no-untyped-call]  # torch says no type here
+            mean, seen = mean + loss.item() / len(parts), seen + count
         torch.nn.utils.clip_grad_norm_(learning, schedule.clip)
         optimiser.step()
-        average = loss.item() if step == 0 else 0.98 * average + 0.02 * loss.item()
+        at.took(mean)
         pairs += seen
         now = time.monotonic()
-        if now - said > _SAY or step == len(steps) - 1:
-            rate = pairs / max(now - said, 1e-9)
-            left = (now - said) / max(pairs, 1) * seen * (len(steps) - step - 1)
-            report(
-                {
-                    "step": step + 1,
-                    "steps": len(steps),
-                    "loss": average,
-                    "pairs_per_second": rate,
-                    "seconds_left": left,
-                }
-            )
+        last = at.step == len(updates)
+        if now - said > _SAY or last:
+            waiting = {
+                "pairs_per_second": pairs / max(now - said, 1e-9),
+                "seconds_left": (now - said) / max(pairs, 1) * seen * (len(updates) - at.step),
+            }
+            share = {"step": at.step, "steps": len(updates), "share": at.step / len(updates)}
+            report({**share, "loss": at.average, **waiting})
             said, pairs = now, 0
-        if checkpoint is not None and (now - kept > 60 * schedule.minutes or step == len(steps) - 1):
-            _keep(network, optimiser, checkpoint, step + 1, average)
-            kept = now
+        if ends and (last or updates[number + 1][1] != epoch):
+            facts: dict[str, Any] = {"epoch": epoch, "epochs": len(ends), "loss": at.total / at.taken}
+            facts |= objective.told() if objective else {}
+            if judge is not None:
+                network.eval()
+                facts["dev"] = judge()
+                at.judged(epoch, facts["dev"], network)
+                network.train()
+                if 0 < schedule.patience <= epoch - at.best_epoch:
+                    at.step = len(updates)
+            at.total, at.taken = 0.0, 0
+            report(facts)
+        over = at.step == len(updates)
+        if checkpoint is not None and (over or time.monotonic() - kept > 60 * schedule.minutes):
+            keep(checkpoint, network, objective, optimiser, at)
+            kept = time.monotonic()
+        if over:
+            break
+    if at.best:
+        network.load_state_dict(at.best)
     network.eval()
 
 
-def _keep(network: torch.nn.Module, optimiser: Any, checkpoint: Path, step: int, average: float) -> None:
-    """Write everything that the next step depends on."""
-    import torch
-    from safetensors.torch import save_file
-
-    tensors = {f"weight.{name}": value for name, value in network.state_dict().items()}
-    for number, state in optimiser.state_dict()["state"].items():
-        tensors |= {f"adam.{number}.{name}": torch.as_tensor(value) for name, value in state.items()}
-    tensors["random"] = torch.get_rng_state()
-    beside = checkpoint.with_name(f".{checkpoint.name}.part")
-    kept = {name: value.contiguous().clone() for name, value in tensors.items()}  # clones: some share memory
-    save_file(kept, beside, {"step": str(step), "average": repr(average)})
-    beside.replace(checkpoint)
-
-
-def _resumed(network: torch.nn.Module, optimiser: Any, checkpoint: Path | None) -> tuple[int, float]:
-    """The step to go on from and the mean loss so far; 0 where there is no checkpoint."""
-    if checkpoint is None or not checkpoint.is_file():
-        return 0, 0.0
-    import torch
-    from safetensors import safe_open
-
-    with safe_open(checkpoint, "pt") as file:
-        facts = file.metadata()
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-    network.load_state_dict(
-        {name.removeprefix("weight."): value for name, value in tensors.items() if name.startswith("weight.")}
-    )
-    state: dict[int, dict[str, Any]] = {}
-    for name, value in tensors.items():
-        if name.startswith("adam."):
-            _, number, key = name.split(".", 2)
-            state.setdefault(int(number), {})[key] = value
-    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
-    torch.set_rng_state(tensors["random"])
-    return int(facts["step"]), float(facts["average"])
+def _updates(
+    steps: Sequence[Step], ends: Sequence[int], accumulate: int
+) -> Iterator[tuple[Sequence[Step], int]]:
+    """The steps of each change of the weights, and the epoch, counted from 1, that it is in."""
+    for epoch, (first, end) in enumerate(itertools.pairwise([0, *ends]), 1):
+        for at in range(first, end, accumulate):
+            yield steps[at : min(at + accumulate, end)], epoch

@@ -1,0 +1,96 @@
+"""Where the training of a large network stands, as one safetensors file.
+
+It holds the weights now and at their best, what the objective has learnt and remembers, Adam's moments and
+the state of the random numbers, and is written beside and renamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+@dataclass
+class Standing:
+    """How far training has come: steps taken, its losses, and the best epoch by what dev says."""
+
+    step: int = 0
+    average: float = 0.0  # of the loss, the last steps counting most
+    total: float = 0.0  # of the losses of this epoch
+    taken: int = 0  # steps of this epoch
+    best_epoch: int = 0
+    best_dev: float = float("-inf")
+    best: dict[str, Tensor] = field(default_factory=dict)
+
+    def took(self, loss: float) -> None:
+        """One step more, with this loss."""
+        self.average = loss if self.step == 0 else 0.98 * self.average + 0.02 * loss
+        self.total, self.taken, self.step = self.total + loss, self.taken + 1, self.step + 1
+
+    def judged(self, epoch: int, dev: float, network: torch.nn.Module) -> None:
+        """Keep the weights if no epoch before was as good."""
+        if dev > self.best_dev:
+            self.best_epoch, self.best_dev = epoch, dev
+            self.best = {name: value.detach().clone() for name, value in network.state_dict().items()}
+
+
+_FACTS = {"step": int, "average": float, "total": float, "taken": int, "best_epoch": int, "best_dev": float}
+
+
+def keep(
+    path: Path, network: torch.nn.Module, objective: torch.nn.Module | None, optimiser: Any, at: Standing
+) -> None:
+    """Write everything that the next step depends on."""
+    import torch
+    from safetensors.torch import save_file
+
+    tensors = {f"weight.{name}": value for name, value in network.state_dict().items()}
+    tensors |= {f"best.{name}": value for name, value in at.best.items()}
+    if objective is not None:
+        tensors |= {f"objective.{name}": value for name, value in objective.state_dict().items()}
+    for number, state in optimiser.state_dict()["state"].items():
+        tensors |= {f"adam.{number}.{name}": torch.as_tensor(value) for name, value in state.items()}
+    tensors["random"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    beside = path.with_name(f".{path.name}.part")
+    kept = {name: value.contiguous().clone() for name, value in tensors.items()}  # clones: some share memory
+    save_file(kept, beside, {name: repr(getattr(at, name)) for name in _FACTS})
+    beside.replace(path)
+
+
+def resumed(
+    path: Path | None, network: torch.nn.Module, objective: torch.nn.Module | None, optimiser: Any
+) -> Standing:
+    """Where to go on from, all things set back to it; the beginning where there is no file."""
+    if path is None or not path.is_file():
+        return Standing()
+    import torch
+    from safetensors import safe_open
+
+    with safe_open(path, "pt") as file:
+        facts = file.metadata()
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+    network.load_state_dict(_named(tensors, "weight."))
+    if objective is not None:
+        objective.load_state_dict(_named(tensors, "objective."))
+    state: dict[int, dict[str, Any]] = {}
+    for name, value in _named(tensors, "adam.").items():
+        number, key = name.split(".", 1)
+        state.setdefault(int(number), {})[key] = value
+    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
+    torch.set_rng_state(tensors["random"])
+    if "random.cuda" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    said: dict[str, Any] = {name: kind(facts[name]) for name, kind in _FACTS.items() if name in facts}
+    return Standing(**said, best=_named(tensors, "best."))
+
+
+def _named(tensors: Mapping[str, Tensor], start: str) -> dict[str, Tensor]:
+    return {name.removeprefix(start): value for name, value in tensors.items() if name.startswith(start)}
