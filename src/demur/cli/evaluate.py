@@ -43,8 +43,16 @@ def evaluate(
     ] = None,
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap behind the intervals.")] = 0,
+    suite: Annotated[
+        str | None,
+        typer.Option(help="robust: what slips, echoes and other wordings do; rankers with ; between them."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="How often the suite draws its changes.")] = 5,
     output: Annotated[
-        str | None, typer.Option("-o", "--output", help="Write the report as JSON too, for demur compare.")
+        str | None,
+        typer.Option(
+            "-o", "--output", help="Write the report as JSON too, for demur compare; of a suite, a folder."
+        ),
     ] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -53,6 +61,9 @@ def evaluate(
     from demur.evaluation import evaluate as measure
     from demur.evaluation import evaluate_run
 
+    if suite is not None:
+        _suite(suite, data, read_as, ranker, seeds, output, json)
+        return
     if data is None and read_as is not None:
         raise UsageError("--format says how to read DATA, and there is none; leave it out")
     if run is not None:
@@ -94,6 +105,53 @@ def evaluate(
         emit(report.to_json())
     else:
         _show(report)
+
+
+def _suite(
+    suite: str,
+    data: str | None,
+    read_as: str | None,
+    ranker: str | None,
+    seeds: int,
+    output: str | None,
+    json: bool,
+) -> None:
+    """Run a suite over rankers and show what it found."""
+    from itertools import groupby
+
+    from rich.table import Table
+
+    from demur.errors import UnknownName, UsageError
+    from demur.evaluation.robust import robustness, write
+    from demur.evaluation.robust.page import HEADS, TITLES, cells, families
+    from demur.rankers import ranker as named
+    from demur.specs import listed
+
+    if suite != "robust":
+        raise UnknownName("suite", suite, ["robust"])
+    if data is None or ranker is None:
+        raise UsageError("a suite needs DATA with labels, and --ranker R")
+    rankers = {spec: named(spec) for spec in listed(ranker)}
+    with meter("meddling", "conditions") as advance:
+        found = robustness(rankers, _read(data, read_as), seeds=seeds, data=data, on_condition=advance)
+    if output is not None:
+        note(f"page written to {write(found, output)}")
+    if json:
+        emit(found.to_json())
+        return
+    console = stdout()
+    for family, rows in families(found.findings):
+        for name, of_one in groupby(rows, key=lambda one: one.ranker):
+            title = TITLES[family] + (f": {name}" if len(rankers) > 1 else "")
+            table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+            for place, head in enumerate(HEADS):
+                table.add_column(head, justify="right" if place > 1 else "left", no_wrap=place > 0)
+            for one in of_one:
+                table.add_row(*cells(one))
+            console.print(table)
+            console.print()
+    said = f"{found.pools:,} pools of {data}, {seeds} seeds; 95 % intervals, p after Holm"
+    console.print(said, markup=False)
 
 
 def _read(data: str, read_as: str | None) -> list[Pool]:

@@ -1,4 +1,4 @@
-"""Parts of a split that any dataset has: ``clean``, ``answerable``, ``nonempty``, ``sample-N``."""
+"""Parts of a split that any dataset has, such as ``clean`` and ``sample-100``; more are in `perturb`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
+from demur.data import perturb
 from demur.data.loaders.base import Subset
 from demur.errors import UnknownName
 from demur.types import Pool
@@ -54,7 +55,9 @@ def find(name: str, own: Mapping[str, Subset], split: str) -> Subset:
     """The subset of a name: one of the dataset's own, a general one, or a sample."""
     if found := _SAMPLE.fullmatch(name):
         return partial(sample, count=int(found[1]), seed=int(found[2] or 0))
+    if meddled := perturb.named(name):
+        return meddled
     known = {**GENERAL, **own}
     if name not in known:
-        raise UnknownName(f"subset of {split}", name, [*known, "sample-100"])
+        raise UnknownName(f"subset of {split}", name, [*known, "sample-100", *perturb.EXAMPLES])
     return known[name]

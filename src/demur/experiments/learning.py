@@ -105,5 +105,5 @@ def embed(step: Step) -> None:
 
 def key(steps: Sequence[Step]) -> str:
     """The hash of all that stages depend on."""
-    said = [[hash_of(s.data), hash_of(s.dev), s.by.spec, s.by.edition, s.by.depends] for s in steps]
+    said = [[hash_of(s.data), hash_of(s.dev), s.by.known_by, s.by.edition, s.by.depends] for s in steps]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

@@ -19,6 +19,9 @@ class Ranker(Spelled, ABC):
     tolerance: ClassVar[float] = 1e-9
     """How far a score may move when its pool is scored together with others: networks round by batch."""
 
+    alone: ClassVar[bool] = False
+    """Whether a score hangs on its question and answer alone, not on the others of the pool."""
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if cls.score is Ranker.score and cls.score_pools is Ranker.score_pools:

@@ -103,6 +103,7 @@ class EncoderRanker(Ranker):
 
     name: ClassVar[str] = "encoder"
     tolerance: ClassVar[float] = 1e-5
+    alone: ClassVar[bool] = True
     model: str = "minilm"
     revision: str = ""
     max_length: int = 0

@@ -36,6 +36,7 @@ class CrossEncoder(Ranker):
 
     name: ClassVar[str] = "cross-encoder"
     tolerance: ClassVar[float] = 1e-5
+    alone: ClassVar[bool] = True
     folder: str = ""
     model: str = ""
     max_length: int = 256

@@ -27,6 +27,7 @@ class Network(Ranker):
     """What both nets share: a folder of weights, or weights just learnt, and the features that go in."""
 
     tolerance: ClassVar[float] = 1e-5  # of the features: encoders round by batch
+    alone: ClassVar[bool] = True
     wide: ClassVar[int]
     """How many times wider than a text's vector the hidden layer is."""
     folder: str = ""

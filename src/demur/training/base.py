@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from demur.rankers.base import Ranker
-from demur.specs import Spelled
+from demur.specs import Spec, Spelled, parse
 from demur.types import Pool
 
 Report = Callable[[dict[str, Any]], None]
@@ -24,6 +24,15 @@ class Trainer(Spelled, ABC):
 
     edition: ClassVar[int] = 1
     """Raised when a change of the code changes what is learnt: kept models of older editions are not used."""
+
+    @property
+    def known_by(self) -> str:
+        """The spelling that keys of kept models hold: settings that are off (0, false, empty) are left out.
+
+        So a setting that comes new, and is off unless said, leaves what was learnt before it as it is.
+        """
+        said = parse(self.spec)
+        return str(Spec(said.name, {key: value for key, value in said.settings.items() if value}))
 
     @property
     def depends(self) -> str:

@@ -129,7 +129,7 @@ def counts(pools: Sequence[Pool]) -> dict[str, int]:
 
 def _key(before: str, by: Trainer, pools: Sequence[Pool], dev: Sequence[Pool]) -> str:
     """A hash of all that a stage depends on: the stages before it, the trainer, and what it sees."""
-    digest = hashlib.sha256(json.dumps([before, by.spec, by.edition, by.depends, __version__]).encode())
+    digest = hashlib.sha256(json.dumps([before, by.known_by, by.edition, by.depends, __version__]).encode())
     for part in (pools, dev):
         for pool in part:
             row = [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]

@@ -1,0 +1,6 @@
+"""Whether a ranker stays good when texts are meddled with: one suite, the same for all rankers."""
+
+from demur.evaluation.robust.page import write
+from demur.evaluation.robust.suite import Finding, Robustness, robustness
+
+__all__ = ["Finding", "Robustness", "robustness", "write"]
