@@ -40,6 +40,7 @@ OURS: dict[str, dict[str, str]] = {
     "trainer": {
         "concat": "demur.training.small:Concat",
         "cross-encoder": "demur.training.cross_encoder:CrossEncoder",
+        "scan": "demur.training.scan:Scan",
         "self": "demur.training.pseudo:SelfTraining",
         "siamese": "demur.training.small:Siamese",
     },

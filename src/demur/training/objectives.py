@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
 from demur.training.pool_losses import Loss, loss_of, mean_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,10 @@ class Objective(nn.Module):
         """What is to be said of the epoch that is over."""
         return {}
 
-    __call__: Callable[[Seen], Tensor]
+    def __call__(self, seen: Seen) -> Tensor:
+        """As `forward`."""
+        loss: Tensor = super().__call__(seen)
+        return loss
 
 
 class Plain(Objective):

@@ -1,0 +1,95 @@
+"""Weights for the pairs of each step, learnt beside those of the steps before, and what they did."""
+
+from __future__ import annotations
+
+import logging
+
+import torch
+from torch import Tensor, nn
+
+from demur.training.decorrelation import Choices, dependence, learnt
+
+_EVERY = 8  # steps between two looks at how dependent features are
+_log = logging.getLogger("demur")
+
+
+class Reweighting(nn.Module):
+    """Weights under which the features of a step depend less on each other; its memory is a part of it."""
+
+    rows: Tensor
+    logits: Tensor
+    steps: Tensor
+    held: Tensor
+    sums: Tensor
+
+    def __init__(self, width: int, choices: Choices) -> None:
+        super().__init__()
+        self.choices = choices
+        self.warned = False
+        self.register_buffer("rows", torch.zeros(choices.memory, width))
+        self.register_buffer("logits", torch.zeros(choices.memory))
+        self.register_buffer("held", torch.tensor(0 if choices.queue else choices.memory))
+        self.register_buffer("steps", torch.tensor(0))
+        self.register_buffer("sums", torch.zeros(5, dtype=torch.float64))  # of what `told` tells
+
+    @torch.no_grad()
+    def forward(self, features: Tensor) -> Tensor:
+        """One weight for each row of features, 1 in the mean."""
+        features = features.detach().float()
+        held, count = int(self.held), len(features)
+        rows = torch.cat([self.rows[:held], features])
+        logits = torch.cat([self.logits[:held], features.new_zeros(count)])
+        logits = learnt(rows, logits, len(rows) if self.choices.queue else count, self.choices)
+        weights = torch.softmax(logits[held:], 0)
+        self._look(*((rows, logits) if self.choices.queue else (features, logits[held:])), weights)
+        if self.choices.queue:
+            self._queue(rows, logits - logits.mean())
+        else:
+            self._blend(features, logits[held:])
+        self.steps += 1
+        return weights * count
+
+    def _queue(self, rows: Tensor, logits: Tensor) -> None:
+        """First in, first out."""
+        self.held.fill_(min(len(rows), self.choices.memory))
+        self.rows[: int(self.held)] = rows[-self.choices.memory :]
+        self.logits[: int(self.held)] = logits[-self.choices.memory :]
+
+    def _blend(self, rows: Tensor, logits: Tensor) -> None:
+        """Means over batches, Eq. 11; as released, over the first ten the plain one.
+
+        A short batch changes the first rows only; the released code breaks down if it is among the first ten.
+        """
+        keep = self.choices.decay
+        if self.steps < self.choices.plain:
+            keep = float(self.steps / (self.steps + 1))
+        count = min(len(rows), len(self.rows))
+        self.rows[:count] = keep * self.rows[:count] + (1 - keep) * rows[:count]
+        self.logits[:count] = keep * self.logits[:count] + (1 - keep) * logits[:count]
+
+    def _look(self, rows: Tensor, logits: Tensor, weights: Tensor) -> None:
+        count = len(weights)
+        effective, spread = 1 / (count * weights.square().sum()), (count * weights).std(correction=0)
+        before = after = 0.0
+        if int(self.steps) % _EVERY == 0:
+            even = torch.full_like(logits, 1 / len(logits))
+            drawn = torch.get_rng_state()
+            before = dependence(rows, even)
+            torch.set_rng_state(drawn)  # the same functions for both, which no weight was learnt with
+            after = dependence(rows, torch.softmax(logits, 0))
+        self.sums += self.sums.new_tensor([1, float(effective), float(spread), before, after])
+
+    def told(self) -> dict[str, float]:
+        """Means over an epoch: spread and effective share of weights, dependence without and with them."""
+        count, effective, spread, before, after = self.sums.tolist()
+        self.sums.zero_()
+        if not count:
+            return {}
+        fall = 1 - after / before if before else 0.0
+        if effective / count > 0.995 and fall < 0.02 and not self.warned:
+            self.warned = True
+            _log.warning(
+                f"reweighting does nothing: weights are even (effective size {effective / count:.1%}), and "
+                f"features depend on each other as before ({-fall:+.1%}); try preset=fixed"
+            )
+        return {"spread": spread / count, "effective": effective / count, "dependence_fall": fall}

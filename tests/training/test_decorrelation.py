@@ -1,0 +1,154 @@
+"""Weights that make features independent: the sums are right, and they do what they are for."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from demur.training.decorrelation import (
+    PRESETS,
+    Choices,
+    Dependence,
+    averaged,
+    covariance,
+    dependence,
+    drawn,
+    learnt,
+)
+from demur.training.reweighting import Reweighting
+
+FIXED = PRESETS["fixed"]
+
+
+def features(samples: int, dependent: bool, seed: int = 0) -> Tensor:
+    """24 features: drawn alone, or with 8 that all share."""
+    draws = torch.Generator().manual_seed(seed)
+    own = torch.randn(samples, 24, generator=draws)
+    shared = torch.randn(samples, 8, generator=draws) @ torch.randn(8, 24, generator=draws) / 8**0.5
+    return own + shared if dependent else own
+
+
+def effect(rows: Tensor, choices: Choices) -> tuple[float, float, Tensor]:
+    """By how much fresh functions' dependence falls, the effective share of weights, and the weights."""
+    torch.manual_seed(1)
+    weights = torch.softmax(learnt(rows, torch.zeros(len(rows)), len(rows), choices), 0)
+    even, sums = torch.full_like(weights, 1 / len(rows)), [0.0, 0.0]
+    for seed in range(8):
+        for place, each in enumerate((even, weights)):
+            torch.manual_seed(100 + seed)
+            sums[place] += dependence(rows, each)
+    return 1 - sums[1] / sums[0], float(1 / (len(rows) * weights.square().sum())), weights * len(rows)
+
+
+def test_even_weights_give_the_covariance_of_numpy() -> None:
+    rows, even = torch.randn(11, 4, dtype=torch.float64), torch.full((11,), 1 / 11, dtype=torch.float64)
+    known = torch.from_numpy(np.cov(rows.numpy().T))
+    assert torch.allclose(covariance(rows, even), known * 10 / 11)
+    assert torch.allclose(covariance(rows, even, squared=True), known)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("samples", [1, 2, 9])
+def test_the_gram_matrix_gives_what_loops_give(preset: str, samples: int) -> None:
+    choices = PRESETS[preset]
+    rows = torch.randn(samples, 5, dtype=torch.float64)
+    weights = torch.softmax(torch.randn(samples, dtype=torch.float64), 0)
+    z = drawn(rows, choices)  # views × n × d × r
+    known = 0.0
+    for view in z:
+        r = view.shape[-1]
+        whole = covariance(view.flatten(1), weights, choices.squared)
+        for one in range(5):
+            for other in range(one + 1, 5):
+                block = whole[one * r : (one + 1) * r, other * r : (other + 1) * r]
+                known += float(block.square().sum())
+    assert float(Dependence(z, choices)(weights)) == pytest.approx(known, rel=1e-9, abs=1e-12)
+
+
+def test_the_quadrature_is_the_mean_over_draws() -> None:
+    rows = features(40, dependent=True).double()
+    weights = torch.softmax(torch.randn(40, dtype=torch.float64), 0)
+    torch.manual_seed(0)
+    draws = [dependence(rows, weights) for _ in range(200)]
+    mean = float(Dependence(averaged(rows, FIXED)[None], FIXED)(weights))
+    assert mean == pytest.approx(np.mean(draws), abs=4 * np.std(draws) / 200**0.5)
+
+
+@pytest.mark.parametrize("samples", [140, 280, 1000])
+def test_fixed_makes_dependent_features_less_so(samples: int) -> None:
+    fall, effective, _ = effect(features(samples, dependent=True), FIXED)
+    assert fall >= 0.3 and effective >= 0.6
+
+
+@pytest.mark.parametrize("samples", [280, 1000])
+def test_fixed_leaves_independent_features_nearly_alone(samples: int) -> None:
+    assert effect(features(samples, dependent=False), FIXED)[1] >= 0.9
+
+
+@pytest.mark.parametrize("samples", [140, 1000])
+def test_released_weights_do_not_move(samples: int) -> None:
+    fall, _, weights = effect(features(samples, dependent=True), PRESETS["code"])
+    assert abs(fall) < 0.01
+    assert weights.min() > 0.998 and weights.max() < 1.002
+
+
+def test_the_range_of_two_features_is_all_that_is_left_of_them() -> None:
+    rows, choices = torch.randn(50, 2), PRESETS["code"]
+    z = drawn(rows, choices)
+    assert torch.allclose(z, torch.full_like(z, (2 / choices.functions) ** 0.5), atol=1e-6)
+    weights = torch.softmax(torch.randn(50), 0)
+    assert float(Dependence(z, choices)(weights)) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_batches_of_any_size_have_weights(preset: str) -> None:
+    torch.manual_seed(0)
+    reweighting = Reweighting(6, replace(PRESETS[preset], memory=10))
+    for count in (4, 1, 12, 3, 7):
+        weights = reweighting(torch.randn(count, 6))
+        assert len(weights) == count and float(weights.mean()) == pytest.approx(1, abs=1e-5)
+    assert torch.isfinite(reweighting(torch.ones(3, 6))).all(), "features that do not differ"
+
+
+def test_the_queue_holds_the_last_rows() -> None:
+    reweighting = Reweighting(2, replace(FIXED, memory=5))
+    rows = torch.randn(9, 2)
+    for part in (rows[:3], rows[3:7], rows[7:]):
+        reweighting(part)
+    assert torch.equal(reweighting.rows, rows[4:])
+
+
+def test_what_does_nothing_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "demur"):
+        for preset in ("fixed", "code"):
+            reweighting = Reweighting(24, PRESETS[preset])
+            for _ in range(2):
+                reweighting(features(140, dependent=True))
+                told = reweighting.told()
+    assert told["effective"] > 0.999 and abs(told["dependence_fall"]) < 0.01
+    assert [record.message[:25] for record in caplog.records] == ["reweighting does nothing:"]
+    assert reweighting.told() == {}
+
+
+@pytest.mark.needs_data
+def test_so_it_is_with_what_minilm_says_of_wikiqa() -> None:
+    import demur
+    from demur.nets.cross_encoder import score
+    from demur.nets.features import caught
+    from demur.rankers.cross_encoder import CrossEncoder
+    from demur.rankers.pairs import tokenised
+
+    pools = list(demur.load("wikiqa/train")[:12])  # type: ignore[index]
+    network, tokenizer = CrossEncoder(model="minilm").fresh()
+    pairs = tokenised(tokenizer, pools, 32)
+    with torch.no_grad(), caught(network.eval(), "first") as held:
+        score(network, pairs.batch(list(range(70))))
+        rows = held[0].clone()
+    released, fixed = effect(rows, PRESETS["code"]), effect(rows, FIXED)
+    assert released[1] > 0.999 and abs(released[0]) < 0.01
+    assert fixed[1] > 0.5 and fixed[0] > 0.1
