@@ -45,10 +45,11 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         return [_value(inner[0], each, f"{where}[{number}]") for number, each in enumerate(value)]
     if origin is dict and isinstance(value, dict):
         return {key: _value(inner[1], each, f"{where}.{key}") for key, each in value.items()}
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type) and isinstance(value, dict):
-        return build(hint, value, f"{where}.")
+    for one in (hint, *inner):  # also where it may be left out
+        if dataclasses.is_dataclass(one) and isinstance(one, type) and isinstance(value, dict):
+            return build(one, value, f"{where}.")
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if type(value) is hint or type(value) in inner:
+    if hint is Any or type(value) is hint or type(value) in inner:
         return value
     raise UsageError(f"{where} is {value!r}, which should be of type {getattr(hint, '__name__', hint)}")

@@ -9,6 +9,7 @@ import pytest
 
 from demur.cli.train import line
 from demur.data import formats
+from laws import toys
 from training import made
 
 
@@ -44,6 +45,17 @@ def test_a_recipe_and_options_make_the_same_model(data: Path) -> None:
     assert files[0] == files[1]
     done = demur("evaluate", data / "dev.tsv", "--ranker", data / "one", "-m", "MAP", "--json")
     assert json.loads(done.stdout)["measures"]["MAP"]["mean"] == said["dev"]["MAP"]["mean"]
+
+
+def test_a_base_is_an_encoder_for_a_cross_encoder(data: Path) -> None:
+    words = ("--data", data / "train.jsonl", "--dev", data / "dev.tsv", "--base", toys.classifier())
+    done = demur("train", *words, "-o", data / "m", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    said = json.loads(done.stdout)
+    assert said["ranker"].startswith("cross-encoder(")
+    assert len(said["stages"][0]["log"]) == 3  # epochs
+    done = demur("train", *words, "--trainer", "cross-encoder(base=minilm)", "-o", data / "n")
+    assert done.returncode == 2 and "say it once" in done.stderr
 
 
 @pytest.mark.parametrize(

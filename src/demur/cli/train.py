@@ -30,8 +30,17 @@ def train(
         str | None, typer.Option(help="Other labelled pools, that tell when to stop and how good it is.")
     ] = None,
     trainer: Annotated[
-        str, typer.Option(help="What is trained, with its settings; see docs/names.md.")
-    ] = "siamese(loss=pairwise)",
+        str | None,
+        typer.Option(
+            help="What is trained, with its settings; see docs/names.md. A siamese net, if not said."
+        ),
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            help="Train a cross-encoder, from this encoder: minilm, a Hugging Face id, or a folder."
+        ),
+    ] = None,
     questions: Annotated[int, typer.Option(min=0, help="Learn from so many of the data's; 0 is all.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
     json: JsonFlag = False,
@@ -42,7 +51,7 @@ def train(
 
     if output is None:
         raise UsageError("say with -o which folder the model is to lie in")
-    wanted = _recipe(recipe, data, dev, trainer, questions, seed)
+    wanted = _recipe(recipe, data, dev, _trainer(trainer, base), questions, seed)
     with warnings_noted(), _shown() as report:
         made = make(wanted, output, report)
     if json:
@@ -59,7 +68,7 @@ def train(
 
 
 def _recipe(
-    path: Path | None, data: str | None, dev: str | None, trainer: str, questions: int, seed: int
+    path: Path | None, data: str | None, dev: str | None, trainer: str | None, questions: int, seed: int
 ) -> Recipe:
     """The recipe in a file, or of one stage as the options say."""
     from demur import toml
@@ -69,10 +78,24 @@ def _recipe(
     if (path is None) == (data is None):
         raise UsageError("name a recipe, or labelled pools with --data; one of the two")
     if path is not None:
-        if dev or questions or seed:
-            raise UsageError("--dev, --questions and --seed go with --data; a recipe says them itself")
+        if dev or trainer or questions or seed:
+            what = "--dev, --trainer, --base, --questions and --seed go with --data"
+            raise UsageError(f"{what}; a recipe says them itself")
         return toml.read(Recipe, path)
-    return Recipe(trainer, [Stage(data or "", dev or "", questions)], seed)
+    return Recipe(trainer or "siamese(loss=pairwise)", [Stage(data or "", dev or "", questions)], seed)
+
+
+def _trainer(trainer: str | None, base: str | None) -> str | None:
+    """The trainer's spec, with the encoder to begin from."""
+    from demur.errors import UsageError
+    from demur.specs import Spec, parse
+
+    if base is None:
+        return trainer
+    wanted = parse(trainer or "cross-encoder(early=MAP, epochs=3, learning_rate=3e-5, loss=listwise)")
+    if "base" in wanted.settings:
+        raise UsageError("the base stands in --trainer and in --base; say it once")
+    return str(Spec(wanted.name, {**wanted.settings, "base": base}, wanted.at))
 
 
 def _facts(made: Made) -> dict[str, Any]:
@@ -85,6 +108,7 @@ def _facts(made: Made) -> dict[str, Any]:
         "fingerprint": made.ranker.fingerprint,
         "stages": [asdict(stage) for stage in made.stages],
         "dev": measures,
+        **({"trials": [asdict(trial) for trial in made.trials]} if made.trials else {}),
     }
 
 
@@ -101,7 +125,8 @@ def _shown() -> Iterator[Callable[[dict[str, Any]], None]]:
 
 def line(facts: dict[str, Any]) -> str:
     """The facts of a report as one line."""
-    parts = [f"stage {facts['stage']} of {facts['stages']}"]
+    parts = [f"trial {facts['trial']} of {facts['trials']}"] if "trial" in facts else []
+    parts += [f"stage {facts['stage']} of {facts['stages']}"]
     parts += [f"{name} {facts[name]} of {facts[f'{name}s']}" for name in ("epoch", "step") if name in facts]
     parts += [f"{facts['share']:.0%}"] if "share" in facts else []
     parts += [f"{name} {facts[name]:.4f}" for name in ("loss", "dev") if facts.get(name) is not None]

@@ -12,13 +12,20 @@ from demur import __version__
 from demur.data import sources
 from demur.evaluation import Report
 from demur.rankers import Ranker
+from demur.training.search import Trial
 from demur.training.stages import Done, Recipe
 
 _PACKAGES = ("torch", "numpy", "transformers", "gensim")
 _SHOWN = 12  # epochs of a long log: the first and the last
 
 
-def text(ranker: Ranker, recipe: Recipe, done: Sequence[Done], dev: Report | None) -> str:
+def text(
+    ranker: Ranker,
+    recipe: Recipe,
+    done: Sequence[Done],
+    dev: Report | None,
+    trials: Sequence[Trial] = (),
+) -> str:
     """The page, in Markdown; `dev` is what was measured on the last stage's dev set."""
     learnt = ", then ".join(f"`{stage.data}`" for stage in done)
     parts = [
@@ -26,6 +33,7 @@ def text(ranker: Ranker, recipe: Recipe, done: Sequence[Done], dev: Report | Non
         _use(),
         *(_stage(number, stage) for number, stage in enumerate(done, 1)),
         _measures(dev),
+        *([_trials(trials)] if trials else []),
         "## Data and their terms\n\n" + "\n".join(_terms(done)),
         f"## How it was made\n\nTrainer `{recipe.trainer}`, seed {recipe.seed}; {_versions()}. The log, "
         "epoch by epoch, is in `log.jsonl`; what each file must be is in `ranker.json`.",
@@ -82,6 +90,19 @@ def _measures(dev: Report | None) -> str:
     warning = "Training looked at these questions to know when to stop, so new ones may go worse."
     table = ["| measure | mean | interval |", "| --- | --- | --- |", *rows]
     return f"## How good it is\n\n{said}{warning}\n\n" + "\n".join(table)
+
+
+def _trials(trials: Sequence[Trial]) -> str:
+    """The settings that were tried, the best first."""
+    best = sorted(trials, key=lambda trial: -trial.value)
+    keys = list(best[0].settings)
+    rows = [
+        [*(_figure(trial.settings[key]) for key in keys), f"{trial.value:.4f}"] for trial in best[:_SHOWN]
+    ]
+    table = [f"| {' | '.join(cells)} |" for cells in ([*keys, "dev"], ["---"] * (len(keys) + 1), *rows)]
+    more = "" if len(best) <= _SHOWN else f" The best {_SHOWN} of them:"
+    said = f"{len(best)} settings were tried, and the best on the dev set was taken: it looks better there "
+    return f"## How its settings were found\n\n{said}than it is.{more}\n\n" + "\n".join(table)
 
 
 def _terms(done: Sequence[Done]) -> list[str]:

@@ -16,6 +16,7 @@ from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.training import card
 from demur.training.base import Report, silent
+from demur.training.search import Trial, search
 from demur.training.stages import Done, Recipe, pools_of, run
 from demur.training.workplace import workplace
 
@@ -32,6 +33,8 @@ class Made:
     stages: Sequence[Done]
     dev: Measured | None
     """What was measured on the last stage's dev set, if it has one with right answers."""
+    trials: Sequence[Trial] = ()
+    """The settings that were tried, if a search was asked for."""
 
 
 def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
@@ -39,17 +42,19 @@ def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
         raise DataError("is there already and is no model", path=folder, fix="name another folder")
     with workplace(folder) as work:
+        recipe, trials = search(recipe, work, report)
         ranker, done = run(recipe, work, report)
         dev = _measured(ranker, recipe)
         measures = {} if dev is None else {name: asdict(found) for name, found in dev.measures.items()}
-        made = {"trainer": recipe.trainer, "seed": recipe.seed, "stages": [asdict(each) for each in done]}
-        save(ranker, folder, made | ({"dev": measures} if measures else {}))
+        facts = {"trainer": recipe.trainer, "seed": recipe.seed, "stages": [asdict(each) for each in done]}
+        facts |= {"dev": measures} if measures else {}
+        save(ranker, folder, facts | ({"trials": [asdict(each) for each in trials]} if trials else {}))
         with replacing(folder / LOG) as file:
             for number, stage in enumerate(done, 1):
                 file.writelines(json.dumps({"stage": number, **line}) + "\n" for line in stage.log)
         with replacing(folder / CARD) as file:
-            file.write(card.text(ranker, recipe, done, dev))
-    return Made(folder, open_model(folder), done, dev)
+            file.write(card.text(ranker, recipe, done, dev, trials))
+    return Made(folder, open_model(folder), done, dev, trials)
 
 
 def _measured(ranker: Ranker, recipe: Recipe) -> Measured | None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from demur.rankers.opening import save
 from demur.specs import Setting, parse
 from demur.training import Report, Trainer, trainer
 from demur.training.base import silent
+from demur.training.search import Search
 from demur.types import Pool
 
 
@@ -41,11 +43,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A trainer and the stages it goes through, with one seed for all that is drawn."""
+    """A trainer and the stages it goes through, with one seed for all that is drawn.
+
+    With `search`, settings of the last stage are first tried on its dev set, and the best are taken.
+    """
 
     trainer: str
     stage: list[Stage]
     seed: int = 0
+    search: Search | None = None
 
     def __post_init__(self) -> None:
         if not self.stage:
@@ -79,11 +85,7 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
     """
     ranker: Ranker | None = None
     done: list[Done] = []
-    known_by = ""
-    for number, stage in enumerate(recipe.stage, 1):
-        by = recipe.by(stage)
-        pools, dev = pools_of(stage.data, stage.questions, recipe.seed), pools_of(stage.dev)
-        known_by = _key(known_by, by, pools, dev)
+    for number, (stage, by, pools, dev, known_by) in enumerate(_keyed(recipe), 1):
         folder = None if work is None else work / known_by
         if folder is not None and store.is_model(folder):
             ranker = open_model(folder)
@@ -105,6 +107,29 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
     if ranker is None:
         raise UsageError("a recipe needs at least one [[stage]] with data")
     return ranker, done
+
+
+def _keyed(recipe: Recipe) -> Iterator[tuple[Stage, Trainer, Sequence[Pool], Sequence[Pool], str]]:
+    """Each stage with its trainer and pools, and the hash of all that it depends on."""
+    known_by = ""
+    for stage in recipe.stage:
+        by = recipe.by(stage)
+        pools, dev = pools_of(stage.data, stage.questions, recipe.seed), pools_of(stage.dev)
+        known_by = _key(known_by, by, pools, dev)
+        yield stage, by, pools, dev, known_by
+
+
+def key(recipe: Recipe, more: str = "") -> str:
+    """A hash of all that a recipe's result depends on, and of something more."""
+    *_, (*_, known_by) = _keyed(recipe)
+    return hashlib.sha256(f"{known_by} {more}".encode()).hexdigest()[:16]
+
+
+def forget_last(recipe: Recipe, work: Path | None) -> None:
+    """Remove what was kept of a recipe's last stage."""
+    if work is not None:
+        *_, (*_, known_by) = _keyed(recipe)
+        shutil.rmtree(work / known_by, ignore_errors=True)
 
 
 _PASSING = ("epochs", "steps", "pairs_per_second", "seconds_left", "resumed")  # facts for who is waiting

@@ -1,0 +1,190 @@
+"""Which settings are best on the dev set: all of a grid, or those that Optuna proposes.
+
+Each trial trains the recipe with other settings in its last stage, and is measured on that stage's dev set.
+Trials are noted one by one, so a search that was killed goes on; stages before the last are trained once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demur.errors import UsageError, require
+from demur.specs import Setting, parse, spell
+from demur.training.base import Report, silent
+
+if TYPE_CHECKING:
+    from demur.training.stages import Recipe
+
+METHODS = ("grid", "tpe", "random")
+_RANGE = {"low", "high", "log"}
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is tried: of each setting in `space` a list of values, or a range ``{low, high, log}``.
+
+    A `grid` has all combinations of lists. `tpe` and `random` draw so many `trials`, also from ranges; tpe
+    learns from those before. `measure` is a mean over `seeds` seeds, from the recipe's on.
+    """
+
+    space: dict[str, Any]
+    method: str = "grid"
+    trials: int = 20
+    measure: str = "MAP"
+    seeds: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise UsageError(f"search.method={self.method!r} is not known; use {', '.join(METHODS)}")
+        if not self.space:
+            raise UsageError("search.space is empty; name settings and the values to try")
+        if min(self.trials, self.seeds) < 1:
+            raise UsageError("search.trials and search.seeds must be 1 or more")
+        for key, values in self.space.items():
+            _checked(key, values, self.method)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that were tried, and what they came to on the dev set: the mean, and seed by seed."""
+
+    settings: dict[str, Setting]
+    value: float
+    values: list[float] = field(default_factory=list)
+
+
+def search(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tuple[Recipe, list[Trial]]:
+    """The recipe with the best settings in its last stage, and all trials in the order of their making."""
+    from demur.training.stages import pools_of
+
+    wanted = recipe.search
+    if wanted is None:
+        return recipe, []
+    if not any(pool.positives for pool in pools_of(recipe.stage[-1].dev)):
+        raise UsageError("a search needs a dev set with right answers in the last stage; name it with dev=")
+    for key in wanted.space:
+        if not hasattr(recipe.by(recipe.stage[-1]), key):
+            raise UsageError(f"search.space names {key}, which {recipe.trainer} does not have")
+    log = None if work is None else work / f"{_key(recipe)}.trials"
+    known = _noted(log)
+    done: list[Trial] = []
+    for settings in _proposed(wanted, done):
+        facts = {"trial": len(done) + 1, "trials": _count(wanted)}
+        trial = known.get(_spelled(settings))
+        if trial is None:
+            trial = _tried(recipe, settings, work, lambda said, f=facts: report({**said, **f}))
+            _note(log, trial)
+        done.append(trial)
+    best = max(done, key=lambda trial: trial.value)  # of equals the first
+    return _with(recipe, best.settings), done
+
+
+def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, report: Report) -> Trial:
+    """Train and measure, seed by seed. The models go again: they may be large, and there are many."""
+    from demur.evaluation import evaluate
+    from demur.training import stages
+
+    wanted = recipe.search
+    assert wanted is not None  # the caller has looked
+    dev = stages.pools_of(recipe.stage[-1].dev)
+    values = []
+    for seed in range(recipe.seed, recipe.seed + wanted.seeds):
+        trial = replace(_with(recipe, settings), seed=seed)
+        ranker, _ = stages.run(trial, work, report)
+        report_of = evaluate(ranker, dev, [wanted.measure])
+        values.append(report_of.measures[next(iter(report_of.measures))].mean)
+        stages.forget_last(trial, work)
+    return Trial(dict(settings), math.fsum(values) / len(values), values)
+
+
+def _with(recipe: Recipe, settings: Mapping[str, Setting]) -> Recipe:
+    """The recipe with these settings in its last stage, and nothing left to search for."""
+    *before, last = recipe.stage
+    said = {**parse(f"stage({last.settings})").settings, **settings}
+    stage = replace(last, settings=", ".join(f"{key}={spell(value)}" for key, value in said.items()))
+    return replace(recipe, stage=[*before, stage], search=None)
+
+
+def _proposed(wanted: Search, done: Sequence[Trial]) -> Iterator[dict[str, Setting]]:
+    """The settings of each trial; those of tpe hang on what the trials in `done` came to."""
+    if wanted.method == "grid":
+        for values in itertools.product(*wanted.space.values()):
+            yield dict(zip(wanted.space, values, strict=True))
+        return
+    optuna: Any = require("optuna", extra="search")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    samplers = {"tpe": optuna.samplers.TPESampler, "random": optuna.samplers.RandomSampler}
+    study = optuna.create_study(direction="maximize", sampler=samplers[wanted.method](seed=wanted.seed))
+    space = {key: _distribution(values, optuna.distributions) for key, values in wanted.space.items()}
+    for number in range(wanted.trials):
+        asked = study.ask(space)
+        yield dict(asked.params)
+        study.tell(asked, done[number].value)
+
+
+def _distribution(values: Any, kinds: Any) -> Any:
+    if isinstance(values, list):
+        return kinds.CategoricalDistribution(values)
+    low, high, log = values["low"], values["high"], values.get("log", False)
+    whole = isinstance(low, int) and isinstance(high, int)
+    return (kinds.IntDistribution if whole else kinds.FloatDistribution)(low, high, log=log)
+
+
+def _checked(key: str, values: Any, method: str) -> None:
+    if isinstance(values, list) and values and all(isinstance(each, str | int | float) for each in values):
+        return
+    if not (isinstance(values, dict) and {"low", "high"} <= values.keys() <= _RANGE):
+        raise UsageError(f"search.space.{key} must be a list of values, or a range {{low=…, high=…, log=…}}")
+    low, high = values["low"], values["high"]
+    if not all(isinstance(each, int | float) for each in (low, high)) or not low < high:
+        raise UsageError(f"search.space.{key} must have numbers, and low below high")
+    if values.get("log") and low <= 0:
+        raise UsageError(f"search.space.{key} is logarithmic, so low must be above 0")
+    if method == "grid":
+        raise UsageError(f"a grid needs a list of values for {key}; or set search.method to tpe or random")
+
+
+def _count(wanted: Search) -> int:
+    return math.prod(map(len, wanted.space.values())) if wanted.method == "grid" else wanted.trials
+
+
+def _spelled(settings: Mapping[str, Setting]) -> str:
+    return json.dumps(settings, sort_keys=True)
+
+
+def _noted(log: Path | None) -> dict[str, Trial]:
+    """The trials that were made before; a last line that a kill cut off is none."""
+    if log is None or not log.is_file():
+        return {}
+    found = {}
+    for line in log.read_text("utf-8").splitlines(keepends=True):
+        if line.endswith("\n"):
+            trial = Trial(**json.loads(line))
+            found[_spelled(trial.settings)] = trial
+    return found
+
+
+def _note(log: Path | None, trial: Trial) -> None:
+    if log is None:
+        return
+    whole = log.read_text("utf-8").rpartition("\n") if log.is_file() else ("", "", "")
+    if whole[2]:  # cut off by a kill
+        log.write_text(whole[0] + whole[1], "utf-8")
+    with log.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(trial)) + "\n")
+
+
+def _key(recipe: Recipe) -> str:
+    """A hash of the recipe and of what it learns from: trials of another one do not count."""
+    from demur.training.stages import key
+
+    wanted = recipe.search
+    assert wanted is not None  # the caller has looked
+    return key(recipe, json.dumps([wanted.measure, wanted.seeds]))
