@@ -40,6 +40,9 @@ OURS: dict[str, dict[str, str]] = {
     "trainer": {
         "concat": "demur.training.small:Concat",
         "cross-encoder": "demur.training.cross_encoder:CrossEncoder",
+        "debiased": "demur.training.robust:Debiased",
+        "group-dro": "demur.training.robust:GroupDRO",
+        "jtt": "demur.training.robust:JustTrainTwice",
         "scan": "demur.training.scan:Scan",
         "self": "demur.training.pseudo:SelfTraining",
         "siamese": "demur.training.small:Siamese",
