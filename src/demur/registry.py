@@ -39,6 +39,7 @@ OURS: dict[str, dict[str, str]] = {
     },
     "trainer": {
         "concat": "demur.training.small:Concat",
+        "confident": "demur.training.confident:Confident",
         "cross-encoder": "demur.training.cross_encoder:CrossEncoder",
         "debiased": "demur.training.robust:Debiased",
         "group-dro": "demur.training.robust:GroupDRO",

@@ -138,6 +138,17 @@ def net(name: str) -> str:
     return str(folder() / name)
 
 
+@cache
+def joint() -> str:
+    """A folder with that classifier as a ranker that sees two other answers; nothing was learnt."""
+    from demur.rankers.joint import Joint
+    from demur.rankers.opening import save
+
+    made = Joint(model=classifier(), k=2, first="length")
+    save(made.holding(*made.fresh()), folder() / "joint")
+    return str(folder() / "joint")
+
+
 TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "average": lambda: {"vectors": vectors()},
     "concat": lambda: {"folder": net("concat")},
@@ -145,6 +156,7 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "encoder": lambda: {"model": bert()},
     "feedback": lambda: {"first": "bm25", "features": f'encoder(model="{bert()}")'},
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
+    "joint": lambda: {"folder": joint(), "k": 2, "first": "length"},
     "siamese": lambda: {"folder": net("siamese")},
 }
 

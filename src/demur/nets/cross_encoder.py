@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import require
+from demur.errors import UsageError, require
 
 if TYPE_CHECKING:
     import torch
@@ -33,3 +33,22 @@ def freeze_words(network: torch.nn.Module) -> None:
     """Leave the word embeddings as they are: half of a small model's weights, and few of them are met."""
     embeddings: Any = getattr(network, "get_input_embeddings")()  # noqa: B009  # a Hugging Face model's
     embeddings.weight.requires_grad_(False)
+
+
+def with_kinds(network: torch.nn.Module, kinds: int) -> None:
+    """Let a network tell so many kinds of texts apart; new kinds begin as the last one that it knows."""
+    import torch
+
+    embeddings: Any = next((m for m in network.modules() if hasattr(m, "token_type_embeddings")), None)
+    if embeddings is None:
+        what = f"{type(network).__name__} has no embeddings for kinds of texts"
+        raise UsageError(f"{what}; use an encoder of BERT's or RoBERTa's kind")
+    known = embeddings.token_type_embeddings.weight.detach()
+    if kinds <= len(known):
+        return
+    table = torch.nn.Embedding(kinds, known.shape[1])
+    with torch.no_grad():
+        table.weight.copy_(torch.cat([known, known[-1:].expand(kinds - len(known), -1)]))
+    embeddings.token_type_embeddings = table
+    config: Any = network.config
+    config.type_vocab_size = kinds

@@ -16,7 +16,7 @@ import numpy as np
 from demur.embedders.encoder_loading import content, device_named, located, quietly
 from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
-from demur.rankers.pairs import by_length, tokenised
+from demur.rankers.pairs import Pairs, by_length, tokenised
 from demur.specs import Spec
 from demur.types import FloatArray, Pool
 
@@ -75,16 +75,20 @@ class CrossEncoder(Ranker):
         ]
 
     def _scores(self, singles: Sequence[Pool]) -> FloatArray:
-        torch = require("torch", extra="encoder")
-        from demur.nets.cross_encoder import score
-
         network, tokenizer = self._network()
         length = min(self.max_length, positions(network))
         pairs = tokenised(tokenizer, singles, length)
         if pairs.cut:
             more = "; set max_length" if length == self.max_length else ", all that the network can read"
             _log.warning(f"{pairs.cut:,} of {len(singles):,} pairs were cut at {length} tokens{more}")
-        found = np.empty(len(singles))
+        return self.read(network, pairs)
+
+    def read(self, network: torch.nn.Module, pairs: Pairs) -> FloatArray:
+        """What the network says of pairs that are tokens already."""
+        torch = require("torch", extra="encoder")
+        from demur.nets.cross_encoder import score
+
+        found = np.empty(len(pairs.lengths))
         device = device_named(self.device)
         casting = torch.autocast(device, torch.bfloat16, enabled=self.precision == "bf16")
         with torch.inference_mode(), casting:

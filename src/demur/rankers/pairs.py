@@ -82,6 +82,45 @@ def tokenised(tokenizer: Any, pools: Sequence[Pool], max_length: int) -> Pairs:
     )
 
 
+def joined(pairs: Pairs, tokenizer: Any, others: Sequence[Sequence[str]], block: int, longest: int) -> Pairs:
+    """The pairs with further texts behind each, of `block` tokens at most, with kinds from 2 on.
+
+    Texts for which no room is left are left out.
+    """
+    different = list(dict.fromkeys(_whole(text) for near in others for text in near))
+    ids = (
+        tokenizer(different, add_special_tokens=False, truncation=True, max_length=block - 1, verbose=False)[
+            "input_ids"
+        ]
+        if different
+        else []
+    )
+    known = {text: [*each, int(tokenizer.sep_token_id)] for text, each in zip(different, ids, strict=True)}
+    tokens: list[Any] = []
+    kinds: list[Any] = []
+    for place, near in enumerate(others):
+        at = slice(pairs.first[place], pairs.first[place + 1])
+        row, kind = [pairs.tokens[at]], [pairs.kinds[at]]
+        room = longest - len(row[0])
+        for number, text in enumerate(near, 2):
+            more = known[_whole(text)][: max(room, 0)]
+            room -= len(more)
+            row.append(np.array(more, np.int64))
+            kind.append(np.full(len(more), number))
+        tokens.append(np.concatenate(row))
+        kinds.append(np.concatenate(kind))
+    empty = np.empty(0, np.int64)
+    first = np.cumsum([0, *map(len, tokens)])
+    return Pairs(
+        np.concatenate([empty, *tokens]),
+        np.concatenate([empty, *kinds]),
+        first,
+        pairs.padding,
+        True,
+        pairs.cut,
+    )
+
+
 def _whole(text: str) -> str:
     """The text without halves of characters, which a tokeniser refuses."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -93,20 +93,18 @@ class CrossEncoder(Trainer):
     ) -> CrossEncoderRanker:
         """The cross-encoder that these pools teach; those without right and wrong answers teach nothing."""
         torch = require("torch", extra="encoder")
-        if start is not None and not isinstance(start, CrossEncoderRanker):
-            raise UsageError(f"a cross-encoder cannot start from {start.spec}; start from another one")
+        begun = self._begun(start)
         device = device_named(self.device or "auto")
         with torch.random.fork_rng():  # the caller's random numbers are left alone
-            taught = self._taught(pools, start, checkpoints, report)
+            taught = self._taught(pools, begun if start else None, checkpoints, report)
             torch.manual_seed(self.seed)
-            begun = start or CrossEncoderRanker(model=self.base, max_length=self.max_length)
             network, tokenizer = begun.fresh()
             network.to(device)
             if self.freeze_words:
                 from demur.nets.cross_encoder import freeze_words
 
                 freeze_words(network)
-            pairs = tokenised(tokenizer, taught, min(self.max_length, positions(network)))
+            pairs = self._tokens(begun, network, tokenizer, pools, taught)
             objective = self._objective(pools, taught, network).to(device)
             judge = None
             if self.early and dev:
@@ -115,9 +113,29 @@ class CrossEncoder(Trainer):
             named = None
             if checkpoints is not None:
                 checkpoints.mkdir(parents=True, exist_ok=True)
-                named = checkpoints / f"{self._key(taught, start, dev if judge else ())}.safetensors"
+                key = self._key(taught, begun if start else None, dev if judge else ())
+                named = checkpoints / f"{key}.safetensors"
             self._fit(network, objective, pairs, taught, judge, named, report)
         return begun.holding(network.to(device_named(begun.device)), tokenizer)
+
+    def _begun(self, start: Ranker | None) -> CrossEncoderRanker:
+        """The ranker whose network learns."""
+        if start is None:
+            return CrossEncoderRanker(model=self.base, max_length=self.max_length)
+        if not isinstance(start, CrossEncoderRanker):
+            raise UsageError(f"a cross-encoder cannot start from {start.spec}; start from another one")
+        return start
+
+    def _tokens(
+        self,
+        begun: CrossEncoderRanker,
+        network: torch.nn.Module,
+        tokenizer: Any,
+        pools: Sequence[Pool],
+        taught: Sequence[Pool],
+    ) -> Pairs:
+        """What the network reads of each candidate in `taught`, which stem from `pools`."""
+        return tokenised(tokenizer, taught, min(self.max_length, positions(network)))
 
     def _taught(
         self,

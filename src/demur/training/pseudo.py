@@ -8,8 +8,8 @@ No label of the pools is ever read. Two signals can stand in for them:
   teaches what questions and answers of this collection have to do with each other, but not which of a pool's
   candidates is best, so the student is one voice beside the teacher.
 
-Membership took, on the dev set of SemEval 2016, the fusion of encoder and telling from MAP .744 to .756 (mean of
-three seeds), and learning from that teacher to .748; on WikiQA's neither gained anything.
+On the dev set of SemEval 2016 membership took the fusion of encoder and telling from MAP .744 to .756 (the
+mean of three seeds), and learning from that teacher to .748; on WikiQA's neither gained anything.
 """
 
 from __future__ import annotations

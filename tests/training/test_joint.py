@@ -1,0 +1,94 @@
+"""A ranker that reads answers beside one another, and its training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demur
+from demur.errors import UsageError
+from demur.rankers.cross_encoder import CrossEncoder as Ranker
+from demur.rankers.joint import Joint as JointRanker
+from demur.rankers.opening import save
+from demur.training.cross_encoder import CrossEncoder
+from demur.training.joint import Joint
+from demur.types import Pool
+from laws import toys
+
+BEATS = [("the ship", "may"), ("may", "cape"), ("cape", "the ship")]  # so none is right by itself
+POOLS = [
+    Pool.of("quest?", [a, b] if n % 2 else [b, a], [1, 0] if n % 2 else [0, 1], id=f"{n}")
+    for n, (a, b) in enumerate(BEATS * 8)
+]
+SMALL: dict[str, Any] = {"tokens": 300, "learning_rate": 0.02, "freeze_words": False, "precision": "fp32"}
+
+
+def joint(**settings: Any) -> Joint:
+    return Joint(
+        **{"base": toys.bert(), "first": "length", "max_length": 16, "epochs": 30, **SMALL, **settings}
+    )
+
+
+@pytest.mark.parametrize("mode", ["others", "pairwise"])
+def test_it_learns_what_hangs_on_the_other_answers(mode: str) -> None:
+    alone = CrossEncoder(base=toys.bert(), max_length=16, epochs=30, **SMALL).train(POOLS)
+    assert demur.evaluate(alone, POOLS, ["P@1"]).measures["P@1"].mean < 0.7
+    taught = joint(mode=mode).train(POOLS)
+    assert demur.evaluate(taught, POOLS, ["P@1"]).measures["P@1"].mean > 0.95
+
+
+def test_it_may_begin_from_a_cross_encoder_and_is_saved_with_its_first_ranker(tmp_path: Path) -> None:
+    begun = CrossEncoder(base=toys.bert(), max_length=16, epochs=1, **SMALL).train(POOLS)
+    first = tmp_path / "first"
+    save(Ranker(model=toys.classifier()), first)
+    trained = joint(epochs=1, first=str(first)).train(POOLS, start=begun)
+    save(trained, tmp_path / "model")
+    before = trained.score_pools(POOLS[:4])
+    first.rename(tmp_path / "gone")  # the model has its own copy
+    opened = demur.open(tmp_path / "model")
+    after = opened.score_pools(POOLS[:4])
+    assert all(np.allclose(a, b, atol=1e-6) for a, b in zip(before, after, strict=True))
+    assert isinstance(opened, JointRanker)
+    assert (opened.k, opened.mode) == (3, "others")
+
+
+def test_the_others_are_those_that_the_first_ranker_likes() -> None:
+    ranker = JointRanker(model=toys.classifier(), first="length", k=2)
+    pool = Pool.of("quest?", ["one", "one two three", "one two", "one two three", "four five six seven"])
+    assert ranker.others([pool]) == [[[4, 1], [4, 2], [4, 1], [4, 2], [1, 2]]]
+
+
+def test_long_pools_are_cut_and_what_has_no_room_is_left_out() -> None:
+    ranker = demur.open(toys.joint())
+    long = "ship cape may " * 3000
+    pool = Pool.of(long, [long, "may", "", long + " end"])
+    scores = ranker.score_pools([pool])[0]
+    assert np.isfinite(scores).all()
+
+
+def test_a_network_of_two_kinds_of_texts_is_refused() -> None:
+    ranker = JointRanker(model=toys.classifier(), first="length")
+    with pytest.raises(UsageError, match="tells 2 kinds of texts apart, and joint needs 5"):
+        ranker.score("quest?", ["one", "two"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"mode": "both"}, "mode="),
+        ({"k": 0}, "k of 1"),
+        ({"block": 4}, "blocks of 8"),
+        ({"epochs": 0}, "epochs"),
+    ],
+)
+def test_settings_that_make_no_sense(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        joint(**settings)
+
+
+def test_it_cannot_start_from_another_kind() -> None:
+    with pytest.raises(UsageError, match="cannot start from bm25"):
+        joint().train(POOLS, start=demur.ranker("bm25"))
