@@ -11,11 +11,12 @@ from pathlib import Path
 
 _APART = (
     *("demur.data", "demur.embedders.skipgram", "demur.embedders.counting"),  # what they make has a hash
-    "demur.training",  # each trainer has an edition, which is a part of the key
     *("demur.errors", "demur.files", "demur.cache", "demur.registry", "demur.store", "demur.rankers.opening"),
     *("demur.embedders.shelf", "demur.embedders.kept"),  # they keep, and change no figure
 )
 """What a result does not hang on."""
+_THROUGH = "demur.training"
+"""Each trainer has an edition, which is a part of the key; but a result hangs on the ranker it makes."""
 
 
 def version(modules: Iterable[str]) -> str:
@@ -34,7 +35,7 @@ def _reachable(modules: Iterable[str]) -> set[str]:
         if module not in found and not module.startswith(_APART) and _source(module) is not None:
             found.add(module)
             waiting += imports(module)
-    return found
+    return {module for module in found if not module.startswith(_THROUGH)}
 
 
 @functools.cache

@@ -60,7 +60,7 @@ def staged(row: Row, column: Column, seed: int) -> list[Step]:
     for stage in row.stage:
         target = stage.data == "train"
         settings = ", ".join(each for each in (column.settings if target else "", stage.settings) if each)
-        by = trainer_at(row.trainer, seed if stage.seed is None else stage.seed, settings)
+        by = trainer_at(stage.trainer or row.trainer, seed if stage.seed is None else stage.seed, settings)
         dev = column.dev if stage.dev == "dev" else stage.dev
         found.append(Step(column.train if target else stage.data, dev, settings, by))
     return found

@@ -46,13 +46,14 @@ class Stage:
     """Something that a row's trainer learns from; the word ``train`` or ``dev`` stands for the column's.
 
     `settings` are the trainer's, in this stage; with a `seed` of its own a stage is the same for all seeds of
-    the row.
+    the row. A stage may have another `trainer` than the row.
     """
 
     data: str
     dev: str = ""
     settings: str = ""
     seed: int | None = None
+    trainer: str = ""
 
 
 @dataclass(frozen=True)

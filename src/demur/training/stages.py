@@ -32,13 +32,15 @@ class Stage:
     """What is learnt from: ids or files joined by ``+``, and the same for what early stopping looks at.
 
     Of the data at most so many `questions` are taken, drawn by the seed; fewer lie within more. `settings`
-    are the trainer's in this stage, such as ``margin=0.05, epochs=100``.
+    are the trainer's in this stage, such as ``margin=0.05, epochs=100``. A stage may have another `trainer`
+    than the recipe, if the one can start from what the other made.
     """
 
     data: str
     dev: str = ""
     questions: int = 0
     settings: str = ""
+    trainer: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,9 @@ class Recipe:
     def by(self, stage: Stage) -> Trainer:
         """The trainer as it is in a stage."""
         said: dict[str, Setting] = parse(f"stage({stage.settings})").settings
-        takes_seed = hasattr(trainer(self.trainer), "seed") and "seed" not in parse(self.trainer).settings
-        return trainer(self.trainer, **({"seed": self.seed} if takes_seed else {}), **said)
+        spec = stage.trainer or self.trainer
+        takes_seed = hasattr(trainer(spec), "seed") and "seed" not in parse(spec).settings
+        return trainer(spec, **({"seed": self.seed} if takes_seed else {}), **said)
 
 
 @dataclass(frozen=True)
