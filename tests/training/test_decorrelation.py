@@ -130,6 +130,7 @@ def test_what_does_nothing_says_so_once(caplog: pytest.LogCaptureFixture) -> Non
             for _ in range(2):
                 reweighting(features(140, dependent=True))
                 told = reweighting.told()
+                assert (told["dependence_fall"] > 0.2) == (preset == "fixed")
     assert told["effective"] > 0.999 and abs(told["dependence_fall"]) < 0.01
     assert [record.message[:25] for record in caplog.records] == ["reweighting does nothing:"]
     assert reweighting.told() == {}

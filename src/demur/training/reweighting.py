@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from demur.training.decorrelation import Choices, dependence, learnt
 
-_EVERY = 8  # steps between two looks at how dependent features are
+_EVERY = 8  # steps of an epoch between two looks at how dependent features are
 _log = logging.getLogger("demur")
 
 
@@ -71,7 +71,7 @@ class Reweighting(nn.Module):
         count = len(weights)
         effective, spread = 1 / (count * weights.square().sum()), (count * weights).std(correction=0)
         before = after = 0.0
-        if int(self.steps) % _EVERY == 0:
+        if int(self.sums[0]) % _EVERY == 0:  # so that each epoch has one
             even = torch.full_like(logits, 1 / len(logits))
             drawn = torch.get_rng_state()
             before = dependence(rows, even)
