@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import require
 from demur.training.base import Report
 from demur.training.checkpoints import keep, resumed
+from demur.training.together import together
 
 if TYPE_CHECKING:
     import torch
@@ -74,6 +75,7 @@ def fit(
 
     An epoch is over after the steps in `ends`. An `objective` learns along where it has weights, and says
     something of each epoch. Where `judge` says how good the network is, the best epoch's weights are taken.
+    Processes that torchrun started share the steps.
     """
     torch: Any = require("torch", extra="encoder")
     every = [*network.parameters(), *(objective.parameters() if objective else ())]
@@ -83,7 +85,8 @@ def fit(
     )
     network.train()
     at = resumed(checkpoint, network, objective, optimiser)
-    updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate))
+    all_of_us = together(objective, schedule.device)
+    updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * all_of_us.world))
     said = kept = time.monotonic()
     pairs = 0
     for number in range(at.step, len(updates)):
@@ -92,11 +95,12 @@ def fit(
             group["lr"] = schedule.learning_rate * schedule.rate(number, len(updates))
         optimiser.zero_grad(set_to_none=True)
         mean, seen = 0.0, 0
-        for part in parts:
+        for part in parts[all_of_us.rank :: all_of_us.world]:
             with schedule.casting():
                 loss, count = loss_of(part)
             (loss / len(parts)).backward()  # type: ignore[no-untyped-call]  # torch says no type here
             mean, seen = mean + loss.item() / len(parts), seen + count
+        mean = all_of_us.add(learning, mean)
         torch.nn.utils.clip_grad_norm_(learning, schedule.clip)
         optimiser.step()
         at.took(mean)
@@ -124,7 +128,11 @@ def fit(
             at.total, at.taken = 0.0, 0
             report(facts)
         over = at.step == len(updates)
-        if checkpoint is not None and (over or time.monotonic() - kept > 60 * schedule.minutes):
+        if (
+            checkpoint is not None
+            and all_of_us.rank == 0
+            and (over or time.monotonic() - kept > 60 * schedule.minutes)
+        ):
             keep(checkpoint, network, objective, optimiser, at)
             kept = time.monotonic()
         if over:
