@@ -236,3 +236,17 @@ def test_the_code_version_sees_what_is_imported() -> None:
     assert "demur.rankers.matching" in code.imports("demur.rankers.bm25")
     assert code.version(["demur.rankers.simple"]) != code.version(["demur.rankers.bm25"])
     assert code.version(["demur.rankers.simple"]) == code.version(["demur.rankers.simple"])
+
+
+def test_a_trainers_code_counts_by_its_edition_and_its_rankers_code_by_itself() -> None:
+    reached = code._reachable(["demur.training.cross_encoder"])
+    assert "demur.rankers.cross_encoder" in reached
+    assert not any(module.startswith("demur.training") for module in reached)
+
+
+def test_a_setting_that_is_off_leaves_what_was_learnt_as_it_is() -> None:
+    from demur.training import trainer
+
+    assert "accumulate" not in trainer("cross-encoder").known_by
+    assert "accumulate=4" in trainer("cross-encoder(accumulate=4)").known_by
+    assert trainer("siamese").known_by != trainer("siamese(seed=1)").known_by

@@ -56,6 +56,14 @@ def test_order_changes_nothing(ranker: demur.rankers.Ranker) -> None:
     assert scores[0] == scores[-1], "equal answers, equal scores"
 
 
+def test_one_that_looks_at_each_pair_alone_scores_it_the_same_in_any_pool(
+    ranker: demur.rankers.Ranker,
+) -> None:
+    if ranker.alone:
+        found = [ranker.score(QUESTION, [answer])[0] for answer in ANSWERS]
+        assert np.allclose(found, ranker.score(QUESTION, ANSWERS), rtol=0, atol=ranker.tolerance)
+
+
 def test_labels_and_ids_are_not_looked_at(ranker: demur.rankers.Ranker) -> None:
     bare = Pool.of(QUESTION, ANSWERS, id="other")
     assert ranker.score_pools([bare])[0].tolist() == ranker.score_pools(POOLS[:1])[0].tolist()
