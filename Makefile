@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test check bench guarantee reproduce docs format clean
+.PHONY: run test check bench bench-rank guarantee reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "How do I get permission to cut boards on the table saw?" --example
@@ -26,6 +26,10 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench
+
+# Cross-encoders on two threads beside other libraries; DEMUR_MODEL names one, peers are taken where installed.
+bench-rank: $(VENV)/.dev
+	$(BIN)/python -W ignore -m bench.rank
 
 # The promise of the gate against populations whose truth is known; about a minute on one core.
 guarantee: $(VENV)/.dev

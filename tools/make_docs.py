@@ -28,6 +28,7 @@ VERBS = [
     "evaluate",
     "compare",
     "train",
+    "export",
     "calibrate",
     "plot",
     "reproduce",

@@ -28,6 +28,7 @@ OURS: dict[str, dict[str, str]] = {
         "feedback": "demur.rankers.feedback:Feedback",
         "fusion": "demur.rankers.fusion:Fusion",
         "length": "demur.rankers.simple:Length",
+        "onnx": "demur.rankers.onnx:Onnx",
         "overlap": "demur.rankers.overlap:Overlap",
         "random": "demur.rankers.simple:Random",
         "siamese": "demur.rankers.network:Siamese",

@@ -120,6 +120,16 @@ def classifier() -> str:
 
 
 @cache
+def exported(precision: str = "int8") -> str:
+    """A folder with that classifier as an ONNX file."""
+    from demur.rankers.cross_encoder import CrossEncoder
+    from demur.training.export import export
+
+    export(CrossEncoder(model=classifier()), folder() / "exported" / precision, precision)
+    return str(folder() / "exported" / precision)
+
+
+@cache
 def net(name: str) -> str:
     """A folder with a small net over the vectors of words, whose weights were drawn and not learnt."""
     from demur.embedders import embedder
@@ -157,6 +167,7 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "feedback": lambda: {"first": "bm25", "features": f'encoder(model="{bert()}")'},
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
     "joint": lambda: {"folder": joint(), "k": 2, "first": "length"},
+    "onnx": lambda: {"folder": exported()},
     "siamese": lambda: {"folder": net("siamese")},
 }
 

@@ -15,6 +15,7 @@ from demur.cli.ask import ask
 from demur.cli.calibrate import calibrate
 from demur.cli.compare import compare
 from demur.cli.evaluate import evaluate
+from demur.cli.export import export
 from demur.cli.plot import plot
 from demur.cli.rank import rank
 from demur.cli.reproduce import reproduce
@@ -55,6 +56,7 @@ app.command()(score)
 app.command()(evaluate)
 app.command()(compare)
 app.command()(train)
+app.command()(export)
 app.command()(calibrate)
 app.command()(advise)
 app.command()(plot)

@@ -1,0 +1,40 @@
+"""`demur export`: a cross-encoder as one ONNX file that is ranked with on a CPU, without torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from demur.cli.console import JsonFlag, emit, note, say, warnings_noted
+
+
+def export(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A cross-encoder: a folder, or a Hugging Face id.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")],
+    precision: Annotated[str, typer.Option(help="int8, the fastest, or fp32.")] = "int8",
+    calibrate: Annotated[
+        str, typer.Option(metavar="DATA", help="Texts like yours, labelled or not: a dataset or a file.")
+    ] = "example/questions",
+    json: JsonFlag = False,
+) -> None:
+    """Write a cross-encoder as a folder that needs no torch and is several times as fast on a CPU."""
+    from dataclasses import asdict
+
+    from demur import rankers
+    from demur.training.export import export as write
+
+    with warnings_noted():
+        made = write(rankers.ranker(model), output, precision, calibrate)
+    near = made.agreement
+    if json:
+        facts = {"output": str(made.folder), "ranker": made.ranker.spec, "precision": made.precision}
+        facts |= {"fingerprint": made.ranker.fingerprint, "graph": made.graph}
+        emit(facts | {"agreement": asdict(near)})
+        return
+    say(f"rank correlation {near.spearman:.4f}")
+    say(f"largest difference of scores {near.largest:.2g}, mean {near.mean:.2g}")
+    note(f"compared with the network on {near.pairs:,} pairs of {near.data}: {made.folder}")
