@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from demur.embedders.encoder_loading import content, device_named, located, quietly
-from demur.errors import DataError, UsageError, require
+from demur.embedders.encoder_loading import device_named
+from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.pairs import Pairs, by_length, tokenised
-from demur.specs import Spec
+from demur.rankers.weights import Weights, read
 from demur.types import FloatArray, Pool
 
 if TYPE_CHECKING:
@@ -26,17 +22,18 @@ if TYPE_CHECKING:
 _BUDGET = 8192  # tokens of a batch
 _TOGETHER = 200_000  # pairs held as tokens
 _COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer")
-_TOKENISERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
 _log = logging.getLogger("demur")
 
 
 @dataclass(frozen=True)
-class CrossEncoder(Ranker):
+class CrossEncoder(Weights, Ranker):
     """A cross-encoder: one that was trained (`folder`), or any sequence classifier with one output."""
 
     name: ClassVar[str] = "cross-encoder"
     tolerance: ClassVar[float] = 1e-5
     alone: ClassVar[bool] = True
+    kept: ClassVar[tuple[str, ...]] = ("max_length", "precision", "device")
+    counted: ClassVar[tuple[str, ...]] = ("max_length", "precision")
     folder: str = ""
     model: str = ""
     max_length: int = 256
@@ -96,47 +93,12 @@ class CrossEncoder(Ranker):
                 found[batch] = score(network, pairs.batch(batch, device)).cpu().numpy()
         return found
 
-    def _network(self) -> tuple[torch.nn.Module, Any]:
-        if self._held is not None:
-            return self._held
-        return _loaded(str(self._weights()), device_named(self.device))
+    @staticmethod
+    def load(place: str) -> tuple[torch.nn.Module, Any]:
+        """The network and the tokeniser that lie in a folder."""
+        from demur.nets.cross_encoder import load
 
-    def _weights(self) -> Path:
-        return Path(self.folder) if self.folder else located(self.model)
-
-    def fresh(self) -> tuple[torch.nn.Module, Any]:
-        """A copy of the network, to be trained, and its tokeniser."""
-        import copy
-
-        if self._held is not None:
-            return copy.deepcopy(self._held[0]), self._held[1]
-        return _load(str(self._weights()))
-
-    def holding(self, network: torch.nn.Module, tokenizer: Any) -> Self:
-        """The same ranker with this network, which lies in no folder yet."""
-        trained = dataclasses.replace(self, model=self.model or "trained", folder="")
-        object.__setattr__(trained, "_held", (network.eval(), tokenizer))  # the field that no caller may set
-        return trained
-
-    def save_into(self, folder: Path) -> str:
-        """The spec of the ranker whose network and tokeniser now lie in the folder."""
-        network, tokenizer = self._network()
-        with quietly():
-            getattr(network, "save_pretrained")(folder)  # noqa: B009  # a Hugging Face model's
-            tokenizer.save_pretrained(folder)
-        kept = ("max_length", "precision", "device")
-        return str(Spec(self.name, {name: getattr(self, name) for name in kept}))
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of the settings and the weights, wherever they lie."""
-        digest = hashlib.sha256(f"{self.name} {self.max_length} {self.precision}".encode())
-        if self._held is not None:
-            for weights in self._held[0].state_dict().values():
-                digest.update(weights.detach().cpu().contiguous().numpy().tobytes())
-        else:
-            digest.update(content(self._weights()).encode())
-        return digest.hexdigest()[:16]
+        return read(place, load, "cross-encoder")
 
 
 def positions(network: torch.nn.Module) -> int:
@@ -149,25 +111,3 @@ def positions(network: torch.nn.Module) -> int:
 
 def _pairs(pools: Sequence[Pool]) -> list[tuple[str, str]]:
     return [(pool.question, answer) for pool in pools for answer in pool.answers]
-
-
-@lru_cache(maxsize=2)
-def _loaded(place: str, device: str) -> tuple[torch.nn.Module, Any]:
-    network, tokenizer = _load(place)
-    return network.eval().to(device), tokenizer
-
-
-def _load(place: str) -> tuple[torch.nn.Module, Any]:
-    transformers: Any = require("transformers", extra="encoder")
-    from demur.nets.cross_encoder import load
-
-    if Path(place).is_dir() and not any((Path(place) / name).is_file() for name in _TOKENISERS):
-        fix = "save the tokenizer there too"  # else transformers would make an empty one
-        raise DataError("no cross-encoder can be made of it: it has no tokenizer", path=place, fix=fix)
-    with quietly():
-        try:
-            return load(place), transformers.AutoTokenizer.from_pretrained(place)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
-            why = " ".join(str(error).split())[:160]
-            fix = "name a Hugging Face encoder, or a model that demur trained"
-            raise DataError(f"no cross-encoder can be made of it ({why})", path=place, fix=fix) from None
