@@ -115,6 +115,16 @@ def test_batches_of_any_size_have_weights(preset: str) -> None:
     assert torch.isfinite(reweighting(torch.ones(3, 6))).all(), "features that do not differ"
 
 
+def test_half_precision_around_it_changes_nothing() -> None:
+    found = []
+    for half in (True, False):
+        reweighting, rows = Reweighting(24, FIXED), features(70, dependent=True)
+        torch.manual_seed(0)
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            found.append((reweighting(rows).tolist(), reweighting.told()))
+    assert found[0] == found[1]
+
+
 def test_the_queue_holds_the_last_rows() -> None:
     reweighting = Reweighting(2, replace(FIXED, memory=5))
     rows = torch.randn(9, 2)

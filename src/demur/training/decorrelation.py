@@ -157,7 +157,7 @@ def learnt(features: Tensor, logits: Tensor, free: int, choices: Choices) -> Ten
     n, d = features.shape
     pairs = d * (d - 1) / 2
     strength = 276 / max(pairs, 1) if choices.mean else choices.strength
-    with torch.enable_grad(), torch.autocast(features.device.type, enabled=False):
+    with torch.enable_grad():
         held, moving = logits[: n - free], logits[n - free :].clone().requires_grad_()
         optimiser: torch.optim.Optimizer = (
             torch.optim.Adam([moving], choices.rate)

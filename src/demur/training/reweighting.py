@@ -32,10 +32,12 @@ class Reweighting(nn.Module):
         self.register_buffer("steps", torch.tensor(0))
         self.register_buffer("sums", torch.zeros(5, dtype=torch.float64))  # of what `told` tells
 
-    @torch.no_grad()
     def forward(self, features: Tensor) -> Tensor:
         """One weight for each row of features, 1 in the mean."""
-        features = features.detach().float()
+        with torch.no_grad(), torch.autocast(features.device.type, enabled=False):
+            return self._weights(features.detach().float())
+
+    def _weights(self, features: Tensor) -> Tensor:
         held, count = int(self.held), len(features)
         rows = torch.cat([self.rows[:held], features])
         logits = torch.cat([self.logits[:held], features.new_zeros(count)])
