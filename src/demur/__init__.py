@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from demur.evaluation import compare, evaluate
     from demur.rankers import open_model as open
     from demur.rankers import ranker
+    from demur.reading import reader
     from demur.risk.gate import calibrate
     from demur.types import Abstention, Answer, Candidate, Pool, Ranking, Span
 
@@ -33,6 +34,7 @@ __all__ = [
     "load",
     "open",
     "ranker",
+    "reader",
 ]
 
 _HOMES = {
@@ -51,6 +53,7 @@ _HOMES = {
     "load": "data",
     "open": "rankers:open_model",
     "ranker": "rankers",
+    "reader": "reading",
 }
 
 

@@ -120,6 +120,22 @@ def classifier() -> str:
 
 
 @cache
+def answerer() -> str:
+    """A folder with that BERT as a reader: two outputs for each token."""
+    import torch
+    from transformers import AutoModelForQuestionAnswering, AutoTokenizer
+
+    from demur.embedders.encoder_loading import quietly
+
+    path = folder() / "answerer"
+    with quietly(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(2)
+        AutoModelForQuestionAnswering.from_pretrained(bert()).save_pretrained(path)
+        AutoTokenizer.from_pretrained(bert()).save_pretrained(path)
+    return str(path)
+
+
+@cache
 def exported(precision: str = "int8") -> str:
     """A folder with that classifier as an ONNX file."""
     from demur.rankers.cross_encoder import CrossEncoder
@@ -168,6 +184,7 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
     "joint": lambda: {"folder": joint(), "k": 2, "first": "length"},
     "onnx": lambda: {"folder": exported()},
+    "span-reader": lambda: {"model": answerer()},
     "siamese": lambda: {"folder": net("siamese")},
 }
 

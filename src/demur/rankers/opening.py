@@ -17,14 +17,15 @@ from demur.files import whole, written
 from demur.rankers.base import Ranker
 from demur.specs import Setting
 
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
 def ranker(spec: str | Path | Ranker, **settings: Setting) -> Ranker:
     """The ranker meant by a spec such as ``bm25`` or ``bm25(k1=0.9)``, by a folder, or by a Hugging Face id.
 
-    A folder may hold a model that demur wrote, or one of Hugging Face: then it is an encoder, or a
-    cross-encoder if it is a classifier. Settings are added to those that are said already.
+    A folder may hold a model that demur wrote, or one of Hugging Face: then it is an encoder, a
+    cross-encoder if it is a classifier, or a reader if it answers questions. Settings are added to those that
+    are said already.
     """
     if isinstance(spec, Ranker):
         if settings:
@@ -35,7 +36,7 @@ def ranker(spec: str | Path | Ranker, **settings: Setting) -> Ranker:
     if folder is not None:
         return _in_folder(folder, str(folder), settings)
     spec = str(spec)
-    if _HUB_ID.fullmatch(spec):
+    if HUB_ID.fullmatch(spec):
         from demur.embedders.encoder_loading import located
 
         return _in_folder(located(spec, str(settings.get("revision", ""))), spec, settings)
@@ -69,13 +70,13 @@ def _in_folder(folder: Path, named: str, settings: Mapping[str, Setting]) -> Ran
         raise DataError(
             what, path=named, fix="name a folder that demur wrote, or one of a Hugging Face model"
         )
-    kind = "cross-encoder" if _classifies(folder) else "encoder"
+    kind = _kind(folder)
     built: Ranker = registry.build("ranker", kind, {"model": named, **settings})
     return built
 
 
-def _classifies(folder: Path) -> bool:
-    """Whether a Hugging Face model reads question and answer together."""
+def _kind(folder: Path) -> str:
+    """What a Hugging Face model is: one that quotes, reads question and answer together, or embeds texts."""
     facts: dict[str, Any] = {}
     for name in ("config.json", "config_sentence_transformers.json"):
         path = folder / name
@@ -85,9 +86,10 @@ def _classifies(folder: Path) -> bool:
             fix = "copy or download the model again"
             raise DataError(f"is broken ({type(error).__name__}: {error})", path=path, fix=fix) from None
     if facts.get("model_type") in ("CrossEncoder", "SentenceTransformer"):  # the second file's word
-        return str(facts["model_type"]) == "CrossEncoder"
-    heads = facts.get("architectures") or []
-    return not (folder / "modules.json").is_file() and any("SequenceClassification" in head for head in heads)
+        return "cross-encoder" if facts["model_type"] == "CrossEncoder" else "encoder"
+    heads = [] if (folder / "modules.json").is_file() else facts.get("architectures") or []
+    kinds = {"SequenceClassification": "cross-encoder", "QuestionAnswering": "span-reader"}
+    return next((kind for head in heads for part, kind in kinds.items() if part in head), "encoder")
 
 
 def open_model(folder: str | Path, **settings: Setting) -> Ranker:

@@ -50,8 +50,8 @@ class Pairs:
 
 def tokenised(tokenizer: Any, pools: Sequence[Pool], max_length: int) -> Pairs:
     """The pairs of some pools, pool after pool; of what is too long the answer's end is cut."""
-    questions = [_whole(pool.question) for pool in pools for _ in pool.candidates]
-    answers = [_whole(candidate.text) for pool in pools for candidate in pool.candidates]
+    questions = [whole(pool.question) for pool in pools for _ in pool.candidates]
+    answers = [whole(candidate.text) for pool in pools for candidate in pool.candidates]
     longest = max_length // 2  # a question longer than that is cut too
     tokens: list[Any] = []
     kinds: list[Any] = []
@@ -87,7 +87,7 @@ def joined(pairs: Pairs, tokenizer: Any, others: Sequence[Sequence[str]], block:
 
     Texts for which no room is left are left out.
     """
-    different = list(dict.fromkeys(_whole(text) for near in others for text in near))
+    different = list(dict.fromkeys(whole(text) for near in others for text in near))
     ids = (
         tokenizer(different, add_special_tokens=False, truncation=True, max_length=block - 1, verbose=False)[
             "input_ids"
@@ -103,7 +103,7 @@ def joined(pairs: Pairs, tokenizer: Any, others: Sequence[Sequence[str]], block:
         row, kind = [pairs.tokens[at]], [pairs.kinds[at]]
         room = longest - len(row[0])
         for number, text in enumerate(near, 2):
-            more = known[_whole(text)][: max(room, 0)]
+            more = known[whole(text)][: max(room, 0)]
             room -= len(more)
             row.append(np.array(more, np.int64))
             kind.append(np.full(len(more), number))
@@ -121,7 +121,7 @@ def joined(pairs: Pairs, tokenizer: Any, others: Sequence[Sequence[str]], block:
     )
 
 
-def _whole(text: str) -> str:
+def whole(text: str) -> str:
     """The text without halves of characters, which a tokeniser refuses."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

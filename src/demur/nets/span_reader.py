@@ -1,0 +1,41 @@
+"""A transformer that reads question and passage together: how well each token starts or ends an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from demur.errors import require
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+def load(model: str) -> torch.nn.Module:
+    """A Hugging Face encoder with two outputs per token; where they are missing, torch's seed draws them."""
+    require("torch", extra="encoder")
+    transformers: Any = require("transformers", extra="encoder")
+    network: torch.nn.Module = transformers.AutoModelForQuestionAnswering.from_pretrained(
+        model, use_safetensors=True
+    )
+    return network
+
+
+def read(
+    network: torch.nn.Module, batch: dict[str, Tensor], index: Tensor, there: Tensor, states: bool = False
+) -> tuple[Tensor, Tensor, list[Tensor]]:
+    """How well each position starts and ends, and its states, layer by layer, the words' embeddings first.
+
+    The batch holds what the network takes: windows × tokens. `index` says which tokens are positions, the
+    first for no answer: windows × positions; `there` where it says so and does not fill up.
+    """
+    found = network(**batch, output_hidden_states=states)
+    starts, ends = (
+        logits.float().gather(1, index).masked_fill(~there, float("-inf"))  # windows × positions
+        for logits in (found.start_logits, found.end_logits)
+    )
+    if not states:
+        return starts, ends, []
+    chosen = index[:, :, None]  # windows × positions × 1
+    layers = [h.float().gather(1, chosen.expand(-1, -1, h.shape[2])) for h in found.hidden_states]
+    return starts, ends, layers  # of each layer windows × positions × width
