@@ -104,7 +104,7 @@ class Joint(CrossEncoder):
             order = np.argsort(-scores, kind="stable").tolist()
             texts = pool.answers
             # equal scores in an order that does not hang on that of the pool
-            order.sort(key=lambda n, s=scores, t=texts: (-s[n], t[n]))  # type: ignore[misc]
+            order.sort(key=lambda n, s=scores, t=texts: (-s[n], t[n]))
             found.append([_best(order, texts, place, self.k) for place in range(len(pool))])
         return found
 

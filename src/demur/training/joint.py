@@ -102,17 +102,17 @@ class Joint(CrossEncoder):
                 one, other = pool.answers
                 rows += [(pool.question, one, (other,)), (pool.question, other, (one,))]
             return begun.tokens(network, tokenizer, rows)
-        whole = {pool.id: pool for pool in pools}
-        used = [whole[pool.id] for pool in taught]
+        whole = {(pool.id, pool.question): pool for pool in pools}
+        used = [whole[pool.id, pool.question] for pool in taught]
         near = begun.prepare(pools).others(used)
         rows = []
         for number, (pool, all_of, of_pool) in enumerate(zip(taught, used, near, strict=True)):
             draws = np.random.default_rng([self.seed, number])
-            places = {(one.id, one.text): place for place, one in enumerate(all_of.candidates)}
-            for one in pool.candidates:
-                others = of_pool[places[one.id, one.text]]
+            places = {(each.id, each.text): place for place, each in enumerate(all_of.candidates)}
+            for each in pool.candidates:
+                others = of_pool[places[each.id, each.text]]
                 mixed = [all_of.answers[others[n]] for n in draws.permutation(len(others)).tolist()]
-                rows.append((pool.question, one.text, tuple(mixed)))
+                rows.append((pool.question, each.text, tuple(mixed)))
         return begun.tokens(network, tokenizer, rows)
 
 

@@ -79,11 +79,15 @@ def search(recipe: Recipe, work: Path | None = None, report: Report = silent) ->
         facts = {"trial": len(done) + 1, "trials": _count(wanted)}
         trial = known.get(_spelled(settings))
         if trial is None:
-            trial = _tried(recipe, settings, work, lambda said, f=facts: report({**said, **f}))
+            trial = _tried(recipe, settings, work, _also(report, facts))
             _note(log, trial)
         done.append(trial)
     best = max(done, key=lambda trial: trial.value)  # of equals the first
     return _with(recipe, best.settings), done
+
+
+def _also(report: Report, facts: Mapping[str, int]) -> Report:
+    return lambda said: report({**said, **facts})
 
 
 def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, report: Report) -> Trial:
