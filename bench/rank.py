@@ -28,7 +28,7 @@ from demur.training import onnx_other
 from demur.training.export import export
 from demur.types import Pool
 
-PAIRS, THREADS, TURNS, LENGTH = 1500, 2, 3, 128
+PAIRS, THREADS, TURNS, LENGTH = 1500, 2, 2, 128
 Score = Callable[[], object]
 
 
