@@ -39,6 +39,12 @@ OURS: dict[str, dict[str, str]] = {
     "reader": {  # they rank too, and so stand above as well
         "span-reader": "demur.reading.span_reader:SpanReader",
     },
+    "doubt": {
+        "averaged": "demur.doubt.base:Averaged",
+        "learned": "demur.doubt.features:Learned",
+        "proba": "demur.doubt.base:Proba",
+        "probe-cnn": "demur.doubt.probe_cnn:ProbeCNN",
+    },
     "embedder": {
         "encoder": "demur.embedders.encoder:Encoder",
         "words": "demur.embedders.words:WordVectors",
@@ -54,6 +60,7 @@ OURS: dict[str, dict[str, str]] = {
         "scan": "demur.training.scan:Scan",
         "self": "demur.training.pseudo:SelfTraining",
         "siamese": "demur.training.small:Siamese",
+        "span-reader": "demur.training.readers:SpanReader",
     },
     "dataset": {
         "antique": "demur.data.loaders.antique:LOADER",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.errors import DataError
 from demur.rankers.cross_encoder import positions
@@ -23,15 +24,48 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Look:
+    """What a tokeniser puts around a pair: marks before, between and behind, and the kind of each text."""
+
+    before: list[int]
+    between: list[int]
+    after: list[int]
+    kinds: tuple[int, int]
+    typed: bool
+    """Whether the network is told the kinds."""
+    padding: int
+
+    @classmethod
+    def of(cls, tokenizer: Any) -> Look:
+        """As a tokeniser does it with a pair of letters."""
+        pair = tokenizer("a", "b", return_token_type_ids=True, return_attention_mask=False)
+        whose, ids, kinds = pair.sequence_ids(0), pair["input_ids"], pair["token_type_ids"]
+        asked, shown = whose.index(0), whose.index(1)  # where the question and the passage begin
+        return cls(
+            ids[:asked],
+            ids[asked + whose.count(0) : shown],
+            ids[shown + whose.count(1) :],
+            (kinds[asked], kinds[shown]),
+            "token_type_ids" in tokenizer.model_input_names,
+            int(tokenizer.pad_token_id or 0),
+        )
+
+    @property
+    def size(self) -> int:
+        """How many marks there are."""
+        return len(self.before) + len(self.between) + len(self.after)
+
+
+@dataclass(frozen=True)
 class Tokens(Window):
     """A window as the tokens of the question and of a part of the passage, with what stands between."""
 
-    ids: IntArray
-    kinds: IntArray
-    index: IntArray
-    """Which tokens are positions: the first, which stands for no answer, and those of the passage."""
-    typed: bool
-    padding: int
+    ids: NDArray[np.int32]
+    head: int
+    """How many tokens there are before the passage's."""
+    shown: int
+    """How many tokens of the passage there are."""
+    look: Look
 
     @property
     def length(self) -> int:
@@ -79,31 +113,20 @@ class SpanReader(NetworkReader):
 
     def windows(self, network: torch.nn.Module, tokenizer: Any, pairs: Sequence[Pair]) -> list[Tokens]:
         """The windows of all pairs; of a question, at most as many tokens as fill half a window."""
-        frame = tokenizer("a", "b", return_token_type_ids=True, return_attention_mask=False)
-        parts, ids, kinds = frame.sequence_ids(0), np.array(frame["input_ids"]), frame["token_type_ids"]
-        asked, shown = parts.index(0), parts.index(1)  # where the question and the passage begin
-        behind = asked + parts.count(0), shown + parts.count(1)
-        before, between, after = ids[:asked], ids[behind[0] : shown], ids[behind[1] :]
-        room = min(self.max_length, positions(network)) - len(before) - len(between) - len(after)
+        look = Look.of(tokenizer)
+        room = min(self.max_length, positions(network)) - look.size
         questions = _tokenised(tokenizer, [question for question, _ in pairs])
         passages = _tokenised(tokenizer, [passage for _, passage in pairs])
-        typed, padding = "token_type_ids" in tokenizer.model_input_names, int(tokenizer.pad_token_id or 0)
         found = []
         for pair, (question, passage) in enumerate(pairs):
-            head = np.concatenate([before, questions[question][0][: room // 2], between])
+            asked = questions[question][0][: room // 2]
+            head = np.concatenate([look.before, asked, look.between]).astype(np.int32)
             tokens, places = passages[passage]
-            cut = stretches(len(tokens), room - (len(head) - len(before) - len(between)), self.stride)
+            cut = stretches(len(tokens), room - len(asked), self.stride)
             for number, ((a, b), fair) in enumerate(zip(cut, fairly(cut, len(tokens)), strict=True)):
-                row = np.concatenate([head, tokens[a:b], after])
-                of_passage = np.arange(len(head), len(head) + b - a)
-                kind = np.full(len(row), kinds[shown])
-                kind[: len(head)] = kinds[asked]
-                found.append(
-                    Tokens(
-                        *(pair, number, np.vstack([[0, 0], places[a:b]]), np.append(True, fair)),
-                        *(row, kind, np.append(0, of_passage), typed, padding),
-                    )
-                )
+                ids = np.concatenate([head, tokens[a:b], look.after]).astype(np.int32)
+                where = np.vstack([[0, 0], places[a:b]])
+                found.append(Tokens(pair, number, where, np.append(True, fair), ids, len(head), b - a, look))
         return found
 
     def forward(
@@ -114,23 +137,24 @@ class SpanReader(NetworkReader):
 
         from demur.nets.span_reader import read
 
-        device = next(network.parameters()).device
-        ids = filled([w.ids for w in windows], windows[0].padding)
-        batch = {"input_ids": ids, "attention_mask": filled([np.ones_like(w.ids) for w in windows])}
-        if windows[0].typed:
-            batch["token_type_ids"] = filled([w.kinds for w in windows])
-        index = torch.from_numpy(filled([w.index for w in windows])).to(device)
-        there = torch.from_numpy(filled([np.ones_like(w.index) for w in windows]) > 0).to(device)
-        tensors = {name: torch.from_numpy(array).to(device) for name, array in batch.items()}
-        return read(network, tensors, index, there, states)
-
-
-def filled(rows: Sequence[IntArray], by: int = 0) -> IntArray:
-    """Rows of different lengths as one array, filled up on the right."""
-    table = np.full((len(rows), max(map(len, rows))), by, np.int64)
-    for place, row in enumerate(rows):
-        table[place, : len(row)] = row
-    return table
+        device, look = next(network.parameters()).device, windows[0].look
+        shape = len(windows), max(len(w.ids) for w in windows)
+        ids, mask = np.full(shape, look.padding), np.zeros(shape, np.int64)
+        kinds = np.zeros(shape, np.int64)
+        index = np.zeros((len(windows), 1 + max(w.shown for w in windows)), np.int64)
+        there = np.zeros(index.shape, np.bool_)
+        for row, window in enumerate(windows):
+            length, wide = len(window.ids), 1 + window.shown
+            ids[row, :length], mask[row, :length] = window.ids, 1
+            kinds[row, : window.head], kinds[row, window.head : length] = look.kinds
+            index[row, 1:wide] = np.arange(window.head, window.head + window.shown)
+            there[row, :wide] = True
+        arrays = {"input_ids": ids, "attention_mask": mask} | (
+            {"token_type_ids": kinds} if look.typed else {}
+        )
+        batch = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+        chosen, real = (torch.from_numpy(array).to(device) for array in (index, there))
+        return read(network, batch, chosen, real, states)
 
 
 def _tokenised(tokenizer: Any, texts: Sequence[str]) -> dict[str, tuple[IntArray, IntArray]]:

@@ -39,6 +39,10 @@ class Trainer(Spelled, ABC):
         """What the result hangs on besides settings and pools, such as a hash of the vectors of words."""
         return ""
 
+    def sees(self, pool: Pool) -> list[Any]:
+        """What of a pool the result hangs on, for keys of kept models."""
+        return [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]
+
     @abstractmethod
     def train(
         self,

@@ -12,6 +12,7 @@ from demur import __version__
 from demur.data import sources
 from demur.evaluation import Report
 from demur.rankers import Ranker
+from demur.reading.base import Reader
 from demur.training.search import Trial
 from demur.training.stages import Done, Recipe
 
@@ -29,8 +30,8 @@ def text(
     """The page, in Markdown; `dev` is what was measured on the last stage's dev set."""
     learnt = ", then ".join(f"`{stage.data}`" for stage in done)
     parts = [
-        f"# A {ranker.name} ranker\n\nTrained by demur {__version__} on {learnt}.",
-        _use(),
+        f"# A {_kind(ranker)}\n\nTrained by demur {__version__} on {learnt}.",
+        _quoting() if isinstance(ranker, Reader) else _use(),
         *(_stage(number, stage) for number, stage in enumerate(done, 1)),
         _measures(dev),
         *([_trials(trials)] if trials else []),
@@ -39,6 +40,21 @@ def text(
         "epoch by epoch, is in `log.jsonl`; what each file must be is in `ranker.json`.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _kind(ranker: Ranker) -> str:
+    kind = "reader" if isinstance(ranker, Reader) else "ranker"
+    return ranker.name if kind in ranker.name else f"{ranker.name} {kind}"
+
+
+def _quoting() -> str:
+    lines = ["```python", "import demur", "", 'reader = demur.reader("THIS FOLDER")']
+    lines += ['span = reader.read("a question", "a passage")  # or None', "```"]
+    ready = (
+        "The span has its place in the passage and its words. It is None where no answer scores more than "
+        "`threshold` above the best span; `read_all` gives the best spans with their probabilities too."
+    )
+    return "## How to use it\n\n" + "\n".join(lines) + f"\n\n{ready}"
 
 
 def _use() -> str:

@@ -22,6 +22,7 @@ from demur.rankers.cross_encoder import positions
 from demur.rankers.pairs import Pairs, tokenised
 from demur.training.base import Report, Trainer, silent
 from demur.training.loop import Schedule, Step, fit
+from demur.training.order import steps_of
 from demur.types import IntArray, Pool
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
     from demur.training.objectives import Objective
     from demur.training.pool_losses import Loss
-
-_SORTED_TOGETHER = 1024  # pools among which batches of like length are made
 
 
 @dataclass(frozen=True)
@@ -221,22 +220,7 @@ class CrossEncoder(Trainer):
 
     def _steps(self, longest: IntArray, sizes: Sequence[int], epoch: int) -> Iterator[list[int]]:
         """The pools of each step of an epoch: shuffled, then put together by length within stretches."""
-        draws = np.random.default_rng([self.seed, epoch])
-        order = draws.permutation(len(longest))
-        steps: list[list[int]] = []
-        for at in range(0, len(order), _SORTED_TOGETHER):
-            stretch = order[at : at + _SORTED_TOGETHER]
-            step: list[int] = []
-            held = 0
-            for pool in stretch[np.argsort(longest[stretch], kind="stable")].tolist():
-                if step and (held + sizes[pool]) * longest[pool] > self.tokens:
-                    steps.append(step)
-                    step, held = [], 0
-                step.append(pool)
-                held += sizes[pool]
-            steps.append(step)
-        for place in draws.permutation(len(steps)).tolist():
-            yield steps[place]
+        return steps_of(longest, sizes, self.tokens, self.seed, epoch)
 
     def _key(self, taught: Sequence[Pool], start: CrossEncoderRanker | None, dev: Sequence[Pool] = ()) -> str:
         """A hash of the settings, the start and what is learnt from: no checkpoint is taken for another's."""

@@ -11,14 +11,17 @@ from demur import store
 from demur.errors import DataError
 from demur.evaluation import Report as Measured
 from demur.evaluation import evaluate
+from demur.evaluation.quoted import evaluate_reader
 from demur.files import replacing
 from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
+from demur.reading.base import Reader
 from demur.training import card
 from demur.training.base import Report, silent
 from demur.training.search import Trial, search
 from demur.training.stages import Done, Recipe, pools_of, run
-from demur.training.workplace import workplace
+from demur.training.together import leads
+from demur.training.workplace import beside, workplace
 
 LOG, CARD = "log.jsonl", "README.md"
 MEASURES = ("MAP", "RR", "P@1")
@@ -41,6 +44,10 @@ def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
     """The model that a recipe makes, written into a folder; a run that was stopped goes on where it was."""
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
         raise DataError("is there already and is no model", path=folder, fix="name another folder")
+    if not leads():  # one of several processes that learn together
+        recipe, trials = search(recipe, beside(folder))
+        ranker, done = run(recipe, beside(folder))
+        return Made(folder, ranker, done, None, trials)
     with workplace(folder) as work:
         recipe, trials = search(recipe, work, report)
         ranker, done = run(recipe, work, report)
@@ -61,4 +68,6 @@ def _measured(ranker: Ranker, recipe: Recipe) -> Measured | None:
     dev = pools_of(recipe.stage[-1].dev)
     if not any(pool.positives for pool in dev):
         return None
+    if isinstance(ranker, Reader):
+        return evaluate_reader(ranker, dev, data=recipe.stage[-1].dev).report
     return evaluate(ranker, dev, MEASURES, data=recipe.stage[-1].dev)

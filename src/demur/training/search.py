@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import UsageError, require
 from demur.specs import Setting, parse, spell
 from demur.training.base import Report, silent
+from demur.training.together import leads
 
 if TYPE_CHECKING:
     from demur.training.stages import Recipe
@@ -93,7 +94,9 @@ def _also(report: Report, facts: Mapping[str, int]) -> Report:
 def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, report: Report) -> Trial:
     """Train and measure, seed by seed. The models go again: they may be large, and there are many."""
     from demur.evaluation import evaluate
+    from demur.reading.base import Reader
     from demur.training import stages
+    from demur.training.answers import measured
 
     wanted = recipe.search
     assert wanted is not None  # the caller has looked
@@ -102,8 +105,11 @@ def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, r
     for seed in range(recipe.seed, recipe.seed + wanted.seeds):
         trial = replace(_with(recipe, settings), seed=seed)
         ranker, _ = stages.run(trial, work, report)
-        report_of = evaluate(ranker, dev, [wanted.measure])
-        values.append(report_of.measures[next(iter(report_of.measures))].mean)
+        if isinstance(ranker, Reader):
+            values.append(measured(ranker, dev, wanted.measure))
+        else:
+            report_of = evaluate(ranker, dev, [wanted.measure])
+            values.append(report_of.measures[next(iter(report_of.measures))].mean)
         stages.forget_last(trial, work)
     return Trial(dict(settings), math.fsum(values) / len(values), values)
 
@@ -176,7 +182,7 @@ def _noted(log: Path | None) -> dict[str, Trial]:
 
 
 def _note(log: Path | None, trial: Trial) -> None:
-    if log is None:
+    if log is None or not leads():
         return
     whole = log.read_text("utf-8").rpartition("\n") if log.is_file() else ("", "", "")
     if whole[2]:  # cut off by a kill

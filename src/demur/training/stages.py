@@ -24,6 +24,7 @@ from demur.specs import Setting, parse
 from demur.training import Report, Trainer, trainer
 from demur.training.base import silent
 from demur.training.search import Search
+from demur.training.together import leads
 from demur.types import Pool
 
 
@@ -105,7 +106,7 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
         ranker = by.train(pools, dev, start=ranker, checkpoints=work, report=told)
         said = Done(stage.data, stage.dev, by.spec, counts(pools), log, round(time.monotonic() - started, 1))
         done.append(said)
-        if folder is not None:
+        if folder is not None and leads():
             save(ranker, folder, asdict(said))
     if ranker is None:
         raise UsageError("a recipe needs at least one [[stage]] with data")
@@ -130,7 +131,7 @@ def key(recipe: Recipe, more: str = "") -> str:
 
 def forget_last(recipe: Recipe, work: Path | None) -> None:
     """Remove what was kept of a recipe's last stage."""
-    if work is not None:
+    if work is not None and leads():
         *_, (*_, known_by) = _keyed(recipe)
         shutil.rmtree(work / known_by, ignore_errors=True)
 
@@ -160,7 +161,6 @@ def _key(before: str, by: Trainer, pools: Sequence[Pool], dev: Sequence[Pool]) -
     digest = hashlib.sha256(json.dumps([before, by.known_by, by.edition, by.depends, __version__]).encode())
     for part in (pools, dev):
         for pool in part:
-            row = [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]
-            digest.update(json.dumps(row).encode())
+            digest.update(json.dumps(by.sees(pool)).encode())
         digest.update(b"\n")
     return digest.hexdigest()[:16]
