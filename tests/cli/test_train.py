@@ -9,6 +9,7 @@ import pytest
 
 from demur.cli.train import line
 from demur.data import formats
+from demur.rankers import open_model
 from laws import toys
 from training import made
 
@@ -56,6 +57,25 @@ def test_a_base_is_an_encoder_for_a_cross_encoder(data: Path) -> None:
     assert len(said["stages"][0]["log"]) == 3  # epochs
     done = demur("train", *words, "--trainer", "cross-encoder(base=minilm)", "-o", data / "n")
     assert done.returncode == 2 and "say it once" in done.stderr
+
+
+def test_of_two_processes_one_speaks_and_writes(data: Path) -> None:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
+    command += [
+        "demur",
+        "train",
+        "--data",
+        str(data / "train.jsonl"),
+        "--dev",
+        str(data / "dev.tsv"),
+        "--json",
+    ]
+    command += ["--trainer", f"cross-encoder(base={toys.classifier()}, tokens=64)", "-o", str(data / "m")]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["output"] == str(data / "m")
+    assert open_model(data / "m").score("goat eats", ["daily grass"]).shape == (1,)
+    assert not (data / "m.parts").exists()
 
 
 @pytest.mark.parametrize(

@@ -48,12 +48,15 @@ def train(
     """Train a ranker from labels. The same command goes on where a run was stopped."""
     from demur.errors import UsageError
     from demur.training.making import make
+    from demur.training.together import leads
 
     if output is None:
         raise UsageError("say with -o which folder the model is to lie in")
     wanted = _recipe(recipe, data, dev, _trainer(trainer, base), questions, seed)
     with warnings_noted(), _shown() as report:
         made = make(wanted, output, report)
+    if not leads():  # of several processes one speaks
+        return
     if json:
         emit(_facts(made))
         return

@@ -1,7 +1,7 @@
 """Several processes as one: each takes its part of the steps of a change, and gradients are added up.
 
 `torchrun --nproc-per-node 2 script.py` starts them and says so in the environment. Alone, nothing happens
-here. Each ends with the same network; it is for the script to save it in one of them only.
+here. Each ends with the same network, and only the first of them writes anything.
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ class Together:
                 weight.grad = torch.zeros_like(weight) if weight.grad is None else weight.grad
                 dist.all_reduce(weight.grad)
         return float(facts[0])
+
+
+def leads() -> bool:
+    """Whether this process is the one that writes: the first of several, or the only one."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 def together(objective: Objective | None, device: str) -> Together:

@@ -19,10 +19,15 @@ _LOCK = "training.lock"
 _OURS = re.compile(rf"{re.escape(_LOCK)}|\.?[0-9a-f]{{16}}(\.safetensors|\..*)?")
 
 
+def beside(model: Path) -> Path:
+    """Where what is unfinished of a model lies."""
+    return model.with_name(f"{model.name}.parts")
+
+
 @contextmanager
 def workplace(model: Path) -> Iterator[Path]:
     """The folder for what is unfinished; it stays if the block fails, and goes if all went well."""
-    folder = model.with_name(f"{model.name}.parts")
+    folder = beside(model)
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
     strange = [path.name for path in folder.iterdir() if not _OURS.fullmatch(path.name)]
