@@ -8,7 +8,7 @@ import platform
 import sys
 from importlib.metadata import version
 
-PARTS = ("measures", "bm25", "ask", "loading", "risk", "alignment", "encoder", "training", "scan")
+PARTS = ("measures", "bm25", "ask", "loading", "risk", "alignment", "encoder", "training", "scan", "finetune")
 PACKAGES = ("demur", "numpy", "scipy", "rank-bm25", "bm25s", "ir-measures")
 
 
