@@ -1,4 +1,4 @@
-"""`demur evaluate`: measures with intervals, for a ranker, for scored pools, or for a run and its qrels."""
+"""`demur evaluate`: measures with intervals, for a ranker, a reader, scored pools, or a run and its qrels."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def evaluate(
     ] = None,
     ranker: Annotated[
         str | None, typer.Option(help="A ranker's name or folder; without one, DATA must hold scores.")
+    ] = None,
+    reader: Annotated[
+        str | None, typer.Option(help="A reader's folder, or a Hugging Face id: EM and F1 of what it quotes.")
+    ] = None,
+    answers: Annotated[
+        str | None, typer.Option(help="A JSON file of question ids and answers to measure, as SQuAD has it.")
     ] = None,
     run: Annotated[str | None, typer.Option(help="A TREC run to measure in place of a ranker.")] = None,
     qrels: Annotated[str | None, typer.Option(help="Its TREC qrels, in place of DATA's labels.")] = None,
@@ -56,7 +62,7 @@ def evaluate(
     ] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Measure how well candidates are ranked, with intervals and the convention named."""
+    """Measure how well candidates are ranked, or answers quoted: with intervals, the convention named."""
     from demur.errors import UsageError
     from demur.evaluation import evaluate as measure
     from demur.evaluation import evaluate_run
@@ -66,6 +72,13 @@ def evaluate(
         return
     if data is None and read_as is not None:
         raise UsageError("--format says how to read DATA, and there is none; leave it out")
+    if reader is not None or answers is not None:
+        from demur.cli.quoted import measure as measure_quoted
+
+        if data is None or any(each is not None for each in (ranker, run, qrels, qualifier, no_positive)):
+            raise UsageError("--reader and --answers go with DATA alone, such as squad/2.0/dev")
+        measure_quoted(_read(data, read_as), data, reader, answers, confidence, seed, output, json)
+        return
     if run is not None:
         from demur.data.formats import read_qrels, read_run
 
@@ -104,7 +117,7 @@ def evaluate(
     if json:
         emit(report.to_json())
     else:
-        _show(report)
+        show(report)
 
 
 def _suite(
@@ -194,7 +207,8 @@ def _labels(pools: Sequence[Pool]) -> dict[str, dict[str, int]]:
     return {pool.id: {c.id: c.label for c in pool.candidates if c.label is not None} for pool in pools}
 
 
-def _show(report: Report) -> None:
+def show(report: Report) -> None:
+    """Print a report's measures, what they are of, and their convention."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
