@@ -101,6 +101,16 @@ def test_what_is_there_is_not_run_again(experiments: Path) -> None:
     assert len(fill(experiments)) == 3
 
 
+def test_all_rows_have_their_first_seed_before_any_has_its_second(experiments: Path) -> None:
+    [table] = tables.find(experiments, "toy", "table1")
+    order: list[str] = []
+    tables.fill(table, experiments.parent / "results", None, lambda done: order.append("run"), seeds=1)
+    files = sorted(path.name for path in (experiments.parent / "results").rglob("*.json"))
+    assert files == ["animals-seed0.json", "animals-seed0.json"]
+    assert len(order) == 2
+    assert len(fill(experiments)) == 2
+
+
 @pytest.mark.parametrize("change", ["data", "settings", "code"])
 def test_what_a_result_depends_on_makes_it_stale(
     experiments: Path, change: str, monkeypatch: pytest.MonkeyPatch

@@ -21,6 +21,9 @@ def reproduce(
     paper: Annotated[str | None, typer.Argument(help="A paper: scarce, scan, committee, risk.")] = None,
     table: Annotated[str | None, typer.Argument(help="One of its tables, such as table1.")] = None,
     only: Annotated[str | None, typer.Option(help="One group of rows, such as lexical.")] = None,
+    seeds: Annotated[
+        int, typer.Option(min=0, help="Run at most so many seeds of each row; 0 is all of them.")
+    ] = 0,
     cached: Annotated[bool, typer.Option("--cached", help="Run nothing; show what there is.")] = False,
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw a figure of learning curves: .svg or .png.")
@@ -41,10 +44,10 @@ def reproduce(
             "--picture draws one figure; name it, as in demur reproduce scarce figure1 --picture f.svg"
         )
     if not cached:
-        total = sum(1 for each in chosen for _ in tables.runs(each, only))
+        total = sum(1 for each in chosen for _ in tables.runs(each, only, seeds))
         with meter("reproducing", "runs", total) as advance:
             for each in chosen:
-                tables.fill(each, results, only, advance, workers)
+                tables.fill(each, results, only, advance, workers, seeds)
     if picture is not None:
         from demur.experiments.drawing import draw
 

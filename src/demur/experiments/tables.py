@@ -57,25 +57,37 @@ def find(experiments: Path, paper: str | None = None, table: str | None = None) 
     return [each for each in chosen if table in (None, each.table)]
 
 
-def runs(table: Table, only: str | None = None) -> Iterator[Run]:
-    """Every run a table stands on, or those of one group of rows."""
+def runs(table: Table, only: str | None = None, seeds: int = 0) -> Iterator[Run]:
+    """Every run a table stands on, or those of one group of rows, or of the first so many seeds of each."""
     groups = sorted({row.group for row in table.row if row.group})
     if only is not None and only not in groups:
         raise UsageError(f"{table.paper} {table.table} has no rows {only!r}; it has: {', '.join(groups)}")
     for row in table.row:
         if row.runs and only in (None, row.group):
             for column in table.column:
-                for seed in row.seeds:
+                for seed in row.seeds[: seeds or None]:
                     yield Run(table, row, column, seed)
 
 
 def fill(
-    table: Table, results: Path, only: str | None, on_run: Callable[[int], None], workers: int = 1
+    table: Table,
+    results: Path,
+    only: str | None,
+    on_run: Callable[[int], None],
+    workers: int = 1,
+    seeds: int = 0,
 ) -> None:
-    """Run what is missing or out of date; learning curves in several processes, if there are to be any."""
+    """Run what is missing or out of date; learning curves in several processes, if there are to be any.
+
+    Column by column all rows are run with their first seed, then with their second: so a run that is stopped
+    leaves a figure in each row before it leaves a second seed in any.
+    """
     learning.forget()
     _loaded.cache_clear()
-    wanted = sorted(runs(table, only), key=lambda run: table.column.index(run.column))
+    wanted = sorted(
+        runs(table, only, seeds),
+        key=lambda run: (table.column.index(run.column), run.row.seeds.index(run.seed)),
+    )
     if workers > 1 and table.kind == "curves":
         for run in wanted:
             prepare(run)  # what all share is made here, once
