@@ -31,6 +31,7 @@ FLOORS = [
     {"scoring"},
     {"reading", "risk"},
     {"evaluation", "asking"},
+    {"doubt"},
     {"training"},
     {"experiments"},
     {"advice"},

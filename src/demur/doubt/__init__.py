@@ -1,0 +1,26 @@
+"""Doubt in what a reader quotes: what its layers say of each token, and how sure that makes its answer."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from demur.doubt.base import Doubt, doubt
+    from demur.doubt.observed import Observed
+    from demur.doubt.probes import Probes
+    from demur.doubt.seeing import observe
+
+__all__ = ["Doubt", "Observed", "Probes", "doubt", "observe"]
+
+_HOMES = {"Doubt": "base", "Observed": "observed", "Probes": "probes", "doubt": "base", "observe": "seeing"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'demur.doubt' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"demur.doubt.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,38 @@
+"""Probes as they are used: two vectors a layer, and the picture that they draw of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.errors import UsageError
+
+States = Sequence[NDArray[np.float32]]
+"""Of each layer of a reader, positions × width."""
+Picture = NDArray[np.float32]
+"""Positions × 2 × layers: how probable each layer holds a position to be the start, and the end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Probes:
+    """Of each layer two vectors, width × 2: for the start and for the end of an answer."""
+
+    weights: tuple[NDArray[np.float32], ...]
+
+    def picture(self, states: States) -> Picture:
+        """What each layer says of each position, the first of which stands for no answer."""
+        widths = [len(each) for each in self.weights]
+        if [each.shape[1] for each in states] != widths:
+            shown = [each.shape[1] for each in states]
+            raise UsageError(
+                f"these probes are of another reader: its layers have {widths} numbers a token, not {shown}"
+            )
+        found = []
+        for state, weights in zip(states, self.weights, strict=True):
+            scores = state @ weights  # positions × 2
+            odds = np.exp(scores - scores.max(axis=0))
+            found.append(odds / odds.sum(axis=0))
+        return np.stack(found, axis=2).astype(np.float32)

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from demur.doubt import Probes, observe
+from demur.doubt.probe_training import ProbeTrainer, batched
+from demur.doubt.seeing import Shown, shown
+from demur.errors import UsageError
+from demur.nets.probe import Probe
+from demur.reading.span_reader import SpanReader
+from demur.types import Pool
+from laws import toys
+
+WIDTHS = (4, 7)
+
+
+def windows(count: int = 300, seed: int = 0) -> list[Shown]:
+    """States of two layers; the second tells the answer by one number, the first by nothing."""
+    generator = np.random.default_rng(seed)
+    found = []
+    for _ in range(count):
+        size = int(generator.integers(4, 12))
+        states = [generator.normal(size=(size, width)).astype(np.float32) * 3 for width in WIDTHS]
+        start = int(generator.integers(0, size))
+        states[1][start, 2] += 5
+        found.append(Shown(states, start, start))
+    return found
+
+
+def pools() -> list[Pool]:
+    passage = "The ship sailed round the cape in May. Then the baker baked bread in the street."
+    golds = ["ship", "cape", "baker", "May", "baked bread"]
+    found = [_asked(gold, passage, [{"text": gold, "answer_start": passage.index(gold)}]) for gold in golds]
+    return [*found, _asked("none", passage, []), _asked("empty", " ", [])]
+
+
+def _asked(name: str, passage: str, answers: list[dict[str, object]]) -> Pool:
+    candidates = Pool.of("", [passage], [int(bool(answers))]).candidates
+    return Pool(name, f"which is the {name}?", candidates, {"answers": answers})
+
+
+def test_any_start_ends_at_the_same_loss() -> None:
+    shown_ = windows()
+    losses = []
+    for seed, spread in ((0, 0.0), (1, 0.5), (2, 2.0)):
+        how = ProbeTrainer(epochs=40, batch=50, learning_rate=0.1, seed=seed, spread=spread)
+        probes, _ = how.fit(lambda epoch: shown_, len(shown_))
+        net = Probe([torch.ones(width) for width in WIDTHS])
+        for vectors, weights in zip(net.vectors, probes.weights, strict=True):
+            vectors.data = torch.from_numpy(weights)
+        losses.append(net.losses(*batched(shown_)).tolist())
+    assert np.allclose(losses, losses[0], rtol=2e-3)
+    blind = np.mean([2 * np.log(len(each.states[0])) for each in shown_])
+    assert losses[0][0] > 0.95 * blind and losses[0][1] < 0.6 * blind, "the second layer alone tells"
+
+
+def test_lbfgs_finds_nothing_lower() -> None:
+    """The loss is convex, so what another way finds is its least."""
+    shown_ = windows(100)
+    layers, there, start, end = batched(shown_)
+    net = Probe([torch.ones(width) for width in WIDTHS], spread=0.3)
+    optimiser = torch.optim.LBFGS(net.parameters(), max_iter=300, line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        optimiser.zero_grad()
+        loss = net.losses(layers, there, start, end).sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    optimiser.step(closure)  # type: ignore[no-untyped-call]
+    least = float(net.losses(layers, there, start, end).sum().detach())
+    _, last = ProbeTrainer(epochs=80, batch=100, learning_rate=0.1).fit(lambda epoch: shown_, 100)
+    assert sum(last) == pytest.approx(least, rel=1e-3) and sum(last) >= least - 1e-4
+
+
+def test_a_picture_is_what_the_probes_learnt_from() -> None:
+    shown_ = windows(5)
+    net = Probe([torch.full((width,), 2.0) for width in WIDTHS], spread=0.2)
+    probes = Probes(tuple(each.numpy() for each in net.weights()))
+    layers, there, _, _ = batched(shown_)
+    of_torch = net(layers, there).exp().detach().numpy()
+    for row, each in enumerate(shown_):
+        picture = probes.picture(each.states)
+        assert picture.shape == (len(each.states[0]), 2, 2)
+        assert np.allclose(picture.sum(axis=0), 1, atol=1e-5)
+        same = of_torch[row, :, : len(picture)].transpose(1, 2, 0)
+        assert np.allclose(picture, same, rtol=0, atol=1e-6)
+    with pytest.raises(UsageError, match="probes are of another reader"):
+        probes.picture(shown_[0].states[:1])
+
+
+def test_probes_of_a_reader_leave_it_as_it_was() -> None:
+    reader = SpanReader(model=toys.answerer(), max_length=32, stride=8)
+    pairs = [(pool.question, pool.answers[0]) for pool in pools()]
+    before, weights = reader.read_all(pairs), reader.fingerprint
+    views = [(view.starts, view.ends) for view in reader.views(pairs)]
+    probes = ProbeTrainer(epochs=2).train(reader, pools())
+    seen = observe(reader, pools(), probes)
+    assert reader.read_all(pairs) == before and reader.fingerprint == weights
+    again = [(view.starts, view.ends) for view in reader.views(pairs)]
+    assert all((a == c).all() and (b == d).all() for (a, b), (c, d) in zip(views, again, strict=True))
+    assert seen.pictures.shape == (seen.bounds[-1], 2, len(probes.weights)) and len(probes.weights) >= 2
+    assert np.isfinite(seen.pictures).all()
+    without = observe(reader, pools())
+    assert np.allclose(without.starts, seen.starts, atol=1e-4) and (without.first == seen.first).all()
+
+
+def test_golds_are_found_in_the_windows_that_show_them_whole() -> None:
+    reader = SpanReader(model=toys.answerer(), max_length=32, stride=8)
+    asked = pools()
+    for view, each in zip(
+        reader.views([(pool.question, pool.answers[0]) for pool in asked], states=True),
+        shown(reader, asked),
+        strict=True,
+    ):
+        pool = asked[view.pair]
+        answers = pool.extra["answers"]
+        assert isinstance(answers, list)
+        if each.start:
+            a, b = view.places[each.start, 0], view.places[each.end, 1]
+            assert pool.answers[0][a:b] == answers[0]["text"]
+        else:
+            whole = [
+                view.places[1, 0] <= gold["answer_start"]
+                and gold["answer_start"] + len(gold["text"]) <= view.places[-1, 1]
+                for gold in answers
+            ]
+            assert not any(whole) or len(view.places) == 1
+
+
+def test_nothing_to_learn_from_is_one_clear_line() -> None:
+    def none(epoch: int) -> Iterator[Shown]:
+        yield from ()
+
+    with pytest.raises(UsageError, match="nothing to teach probes on"):
+        ProbeTrainer().fit(none, 0)
