@@ -21,6 +21,7 @@ OURS: dict[str, dict[str, str]] = {
     "ranker": {
         "alignment": "demur.rankers.alignment:Alignment",
         "average": "demur.rankers.cosine:Average",
+        "bidaf": "demur.reading.bidaf:Bidaf",
         "bm25": "demur.rankers.bm25:BM25",
         "concat": "demur.rankers.network:Concat",
         "cross-encoder": "demur.rankers.cross_encoder:CrossEncoder",
@@ -37,6 +38,7 @@ OURS: dict[str, dict[str, str]] = {
         "telling": "demur.rankers.telling:Telling",
     },
     "reader": {  # they rank too, and so stand above as well
+        "bidaf": "demur.reading.bidaf:Bidaf",
         "span-reader": "demur.reading.span_reader:SpanReader",
     },
     "doubt": {
@@ -50,6 +52,7 @@ OURS: dict[str, dict[str, str]] = {
         "words": "demur.embedders.words:WordVectors",
     },
     "trainer": {
+        "bidaf": "demur.training.readers:Bidaf",
         "concat": "demur.training.small:Concat",
         "confident": "demur.training.confident:Confident",
         "cross-encoder": "demur.training.cross_encoder:CrossEncoder",
@@ -99,6 +102,7 @@ OURS: dict[str, dict[str, str]] = {
         "entropy": "demur.risk.confidence:Entropy",
         "learned": "demur.risk.learned:Learned",
         "margin": "demur.risk.confidence:Margin",
+        "reading": "demur.doubt.qualifier:Reading",
         "size": "demur.risk.confidence:Size",
         "softmax": "demur.risk.confidence:Softmax",
         "top": "demur.risk.confidence:Top",

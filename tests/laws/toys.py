@@ -136,6 +136,24 @@ def answerer() -> str:
 
 
 @cache
+def bidaf() -> str:
+    """A folder with a small BiDAF, whose weights were drawn and not learnt."""
+    import torch
+
+    from demur.nets.bidaf import BiDAF
+    from demur.rankers.opening import save
+    from demur.reading.bidaf import Bidaf
+    from demur.reading.vocabulary import Vocabulary
+
+    known = Vocabulary(WORDS, "abcdefghijklmnopqrstuvwxyz?.船🎉")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        network = BiDAF(*known.sizes, wide=8, hidden=6, filters=5)
+    save(Bidaf(model="drawn", max_length=40, stride=12).holding(network, known), folder() / "bidaf")
+    return str(folder() / "bidaf")
+
+
+@cache
 def exported(precision: str = "int8") -> str:
     """A folder with that classifier as an ONNX file."""
     from demur.rankers.cross_encoder import CrossEncoder
@@ -177,6 +195,7 @@ def joint() -> str:
 
 TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "average": lambda: {"vectors": vectors()},
+    "bidaf": lambda: {"folder": bidaf(), "max_length": 40, "stride": 12},
     "concat": lambda: {"folder": net("concat")},
     "cross-encoder": lambda: {"model": classifier()},
     "encoder": lambda: {"model": bert()},

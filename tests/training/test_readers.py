@@ -13,11 +13,12 @@ import demur
 from demur.data import formats
 from demur.errors import DataError, UsageError
 from demur.reading.base import Reader
+from demur.reading.bidaf import Bidaf as BidafReader
 from demur.reading.span_reader import SpanReader as TransformerReader
 from demur.training import answers, trainer
 from demur.training.base import silent
 from demur.training.making import make
-from demur.training.readers import SpanReader
+from demur.training.readers import Bidaf, SpanReader
 from demur.training.reading import ALWAYS
 from demur.training.stages import Recipe, Stage, run
 from demur.types import Candidate, Pool
@@ -192,3 +193,61 @@ def test_a_recipe_makes_a_folder_that_reads(tmp_path: Path) -> None:
     assert all(torch.equal(tensor, kept[name]) for name, tensor in weights(again).items())
     facts = json.loads((tmp_path / "model" / "ranker.json").read_text("utf-8"))
     assert facts["spec"].startswith("span-reader(")
+
+
+def bidaf(**settings: object) -> Bidaf:
+    quickly = {"epochs": 30, "tokens": 200, "learning_rate": 0.01, "hidden": 8, "filters": 6, "wide": 8}
+    return Bidaf(**{**quickly, **settings})  # type: ignore[arg-type]
+
+
+def test_bidaf_learns_to_quote_and_when_not_to() -> None:
+    new = [pool(n, n % 2 > 0) for n in range(100, 130)]
+    taught = bidaf().train([pool(n, n % 3 > 0) for n in range(96)])
+    assert answers.measured(taught, new, "EM") > 0.9
+    assert float(weights(taught)["null"]) != 0, "it is trained"
+    again = bidaf(epochs=1, learning_rate=1e-9).train(POOLS, start=taught)
+    assert answers.measured(again, new, "EM") > 0.9
+    with pytest.raises(UsageError, match="cannot start from"):
+        bidaf().train(POOLS, start=TransformerReader(model=toys.answerer()))
+
+
+def test_bidaf_keeps_vectors_that_it_was_given() -> None:
+    given = bidaf(vectors=toys.vectors(), epochs=1).train(POOLS)
+    network, known = given.fresh()
+    rows = {word: np.array(numbers.split(), float) for word, _, numbers in _lines(toys.vectors())}
+    ship = network.get_submodule("words").weight[list(known.words).index("ship") + 2]  # type: ignore[operator, index]
+    assert np.allclose(ship.detach().numpy(), rows["ship"], atol=1e-6)
+    assert bidaf(vectors=toys.vectors()).depends != bidaf().depends == ""
+    for wrong in ({"dropout": 1.0}, {"hidden": 0}, {"max_length": 3}):
+        with pytest.raises(UsageError):
+            bidaf(**wrong)
+
+
+def test_bidaf_resumes_as_if_it_had_not_been_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from demur.training import loop
+
+    monkeypatch.setattr(
+        "demur.training.reading.Schedule", lambda *a, **k: loop.Schedule(*a, **{**k, "minutes": 0.0})
+    )
+    whole = weights(bidaf(epochs=3).train(POOLS))
+    taken = 0
+    forward = BidafReader.forward
+
+    def killing(self: Any, *inputs: Any) -> Any:
+        nonlocal taken
+        taken += 1
+        if taken == 4:
+            raise KeyboardInterrupt
+        return forward(self, *inputs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BidafReader, "forward", killing)
+        with pytest.raises(KeyboardInterrupt):
+            bidaf(epochs=3).train(POOLS, checkpoints=tmp_path)
+    assert list(tmp_path.iterdir())
+    resumed = weights(bidaf(epochs=3).train(POOLS, checkpoints=tmp_path))
+    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+
+
+def _lines(path: str) -> list[tuple[str, str, str]]:
+    return [line.partition(" ") for line in Path(path).read_text("utf-8").splitlines()]

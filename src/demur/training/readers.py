@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from demur.embedders.tables import Table, table
+from demur.embedders.words import located
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
+from demur.reading import vocabulary
+from demur.reading.bidaf import Bidaf as BidafReader
 from demur.reading.span_reader import SpanReader as TransformerReader
 from demur.training.reading import ReaderTrainer
 from demur.types import Pool
@@ -60,3 +64,80 @@ class SpanReader(ReaderTrainer):
             from demur.nets.cross_encoder import freeze_words
 
             freeze_words(network)
+
+
+@dataclass(frozen=True)
+class Bidaf(ReaderTrainer):
+    """BiDAF, on questions with one passage each, as SQuAD's; it needs no pretrained network.
+
+    With `vectors` (a file, or glove), words have these, which stay as they are; else their vectors, `wide`
+    numbers each, are learnt, of words that occur `least` times. Windows of `max_length` words begin `stride`
+    words after each other, and a step is as many of them as `tokens` words allow. With `early=F1` (or EM) and
+    a dev set, the best epoch's weights win. Where every question has an answer, it will always give one.
+    """
+
+    name: ClassVar[str] = "bidaf"
+    vectors: str = ""
+    wide: int = 100
+    hidden: int = 100
+    filters: int = 100
+    dropout: float = 0.2
+    least: int = 2
+    learning_rate: float = 2e-3
+    epochs: int = 8
+    tokens: int = 8192
+    max_length: int = 400
+    stride: int = 128
+    precision: str = "fp32"
+    seed: int = 0
+    accumulate: int = 0  # what comes from here on is off, so that it leaves older models as they are
+    early: str = ""
+    patience: int = 0
+    device: str = ""
+
+    def __post_init__(self) -> None:
+        self._checked()
+        if self.max_length < 16 or min(self.wide, self.hidden, self.filters, self.least, self.stride) < 1:
+            raise UsageError(
+                "max_length must be 16 or more; wide, hidden, filters, least and stride 1 or more"
+            )
+        if not 0 <= self.dropout < 1:
+            raise UsageError("dropout is a share from 0 to below 1")
+
+    @property
+    def depends(self) -> str:
+        """A hash of the words' vectors, wherever they lie."""
+        return self._table.fingerprint if self.vectors else ""
+
+    @property
+    def _table(self) -> Table:
+        return table(located(self.vectors))
+
+    def begun(self, start: Ranker | None, pools: Sequence[Pool]) -> BidafReader:
+        """The reader whose network learns."""
+        import torch
+
+        from demur.nets.bidaf import BiDAF
+
+        if start is not None:
+            if not isinstance(start, BidafReader):
+                raise UsageError(f"bidaf cannot start from {start.spec}; start from another one")
+            return start
+        texts = [text for pool in pools for text in (pool.question, *pool.answers)]
+        known = self._table if self.vectors else None
+        words = vocabulary.learnt([*dict.fromkeys(texts)], self.least, None if known is None else known.words)
+        wide = self.wide if known is None else known.width
+        network = BiDAF(*words.sizes, wide, self.hidden, self.filters, self.dropout)
+        if known is not None:
+            rows = torch.from_numpy(known.vectors[known.find(words.words)])
+            with torch.no_grad():
+                network.words.weight.zero_()
+                network.words.weight[-len(rows) :] = rows
+        return BidafReader(model="new", max_length=self.max_length, stride=self.stride).holding(
+            network, words
+        )
+
+    def freeze(self, network: torch.nn.Module) -> None:
+        """Let the words' vectors be as they were given."""
+        if self.vectors:
+            network.get_submodule("words").requires_grad_(False)
