@@ -90,12 +90,15 @@ class Observed:
         return np.diff(self.bounds)
 
     def probability_of(self, fixed: Observed) -> FloatArray:
-        """The probability that this reader gives the spans of another observation of the same windows."""
+        """The probability that this reader gives the spans of another observation of the same windows.
+
+        It is 0 where there was nothing to quote.
+        """
         if self.ids != fixed.ids or (self.bounds != fixed.bounds).any():
             raise UsageError("the two saw different questions or windows; observe both with fixed=…")
         at = self.bounds[:-1]
         logs = self.starts[at + fixed.first].astype(np.float64) + self.ends[at + fixed.last]
-        return np.asarray(np.exp(logs))
+        return np.asarray(np.exp(logs) * (fixed.first > 0))
 
     def take(self, places: Sequence[int] | IntArray) -> Observed:
         """The observation of some of the questions."""

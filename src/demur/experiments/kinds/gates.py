@@ -37,8 +37,9 @@ class Gates(Kind):
         }
 
     def modules(self, run: Run) -> list[str]:
-        """The modules of the ranker, of all qualifiers, as some look at others, and of the halves."""
-        qualifiers = {home.partition(":")[0] for home in registry.OURS["qualifier"].values()}
+        """The modules of the ranker, of all qualifiers of `risk`, as some look at others, and of the halves."""
+        homes_ = {home.partition(":")[0] for home in registry.OURS["qualifier"].values()}
+        qualifiers = {home for home in homes_ if home.startswith("demur.risk")}
         return sorted({*homes(run.row.ranker), *qualifiers, "demur.experiments.halves"})
 
     def result(self, run: Run, loaded: Loaded) -> Kept:

@@ -1,0 +1,78 @@
+"""A doubt in a folder, with the probes that it looks through; a reader's own lies in the reader's folder.
+
+The folder is one of `demur.store`: each file has a checksum, and ``made`` says whose doubt it is. Probes of
+one reader say nothing of another, so that another is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+from demur import store
+from demur.doubt.base import Doubt, doubt
+from demur.doubt.probes import Probes
+from demur.errors import DataError, UsageError
+from demur.reading.base import Reader
+
+PLACE = "doubt"
+_LEARNT, _PROBES = "learnt.safetensors", "probes.safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A doubt that knows all it needs, and the probes, if it looks at what they see."""
+
+    doubt: Doubt
+    probes: Probes | None = None
+
+    def __post_init__(self) -> None:
+        if self.doubt.needs_fitting:
+            raise UsageError(f"{self.doubt.spec} has learnt nothing yet; fit it before it is used")
+        if self.doubt.pictures and self.probes is None:
+            raise UsageError(f"{self.doubt.spec} looks at what probes see; give the probes with it")
+
+
+def place_of(reader: Reader) -> Path:
+    """Where a reader's own doubt lies."""
+    folder = getattr(reader, "folder", "")
+    if not folder:
+        raise UsageError(f"{reader.spec} lies in no folder of demur; name a folder for the doubt")
+    return Path(folder) / PLACE
+
+
+def save(
+    kept: Kept, reader: Reader, folder: Path | None = None, made: Mapping[str, Any] | None = None
+) -> Path:
+    """Write a doubt of this reader; into the reader's folder, if no other is named. The folder comes back."""
+    folder = folder or place_of(reader)
+    with store.saving(folder, kept.doubt.spec, {**(made or {}), "reader": reader.fingerprint}) as inside:
+        learnt = {name: np.ascontiguousarray(each) for name, each in kept.doubt.learnt.items()}
+        if learnt:
+            save_file(learnt, inside / _LEARNT)
+        if kept.probes is not None:
+            layers = enumerate(kept.probes.weights)
+            save_file({f"{at:03}": np.ascontiguousarray(each) for at, each in layers}, inside / _PROBES)
+    return folder
+
+
+def opened(reader: Reader, folder: Path | None = None) -> Kept:
+    """The doubt of this reader in a folder, or in its own."""
+    folder = folder or place_of(reader)
+    model = store.opened(folder)
+    if model.made.get("reader") != reader.fingerprint:
+        fix = "fit a doubt for this one, or open the reader with the settings that it had"
+        raise DataError(f"is the doubt of another reader than {reader.spec}", path=folder, fix=fix)
+    found = doubt(model.spec)
+    if _LEARNT in model.files:
+        found = found.knowing(load_file(folder / _LEARNT))
+    probes = None
+    if _PROBES in model.files:
+        arrays = load_file(folder / _PROBES)
+        probes = Probes(tuple(arrays[name] for name in sorted(arrays)))
+    return Kept(found, probes)

@@ -1,0 +1,63 @@
+"""Confidence in a ranker's top candidate from a reader that looks for the answer in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from demur.doubt.base import doubt
+from demur.doubt.kept import Kept, opened
+from demur.doubt.seeing import observe
+from demur.errors import UsageError
+from demur.reading.base import Reader
+from demur.reading.opening import reader as named
+from demur.risk.confidence import Qualifier
+from demur.risk.scored import Scored
+from demur.types import FloatArray, Pool
+
+
+@dataclass(frozen=True)
+class Reading(Qualifier):
+    """How sure a reader is of what it quotes from the top candidate; the ranker may be another.
+
+    `reader` is a folder or a Hugging Face id. `by` is a doubt that needs no learning, such as ``proba``, or
+    ``kept``: the one that lies in the reader's folder. A candidate with nothing to quote has the least.
+    """
+
+    name: ClassVar[str] = "reading"
+    tolerance: ClassVar[float] = 1e-5
+    """By how much a number may change with what else is read at the same time."""
+    reader: str = ""
+    by: str = "proba"
+
+    def __post_init__(self) -> None:
+        if self.by != "kept" and doubt(self.by).needs_fitting:
+            raise UsageError(
+                f"by={self.by} must learn first; save it in the reader's folder, and write by=kept"
+            )
+
+    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+        """What the doubt says of each top candidate; of equally good ones, the least."""
+        if not self.reader:
+            raise UsageError("reading needs a reader; write reading(reader=FOLDER)")
+        reader, kept = _opened(self.reader, self.by)
+        firsts = [
+            (pool, int(at) - int(start))
+            for pool, start, size in zip(pools, scored.first, scored.sizes, strict=True)
+            for at in scored.order[start : start + size][scored.below[start : start + size] == 0]
+        ]
+        read = [Pool(pool.id, pool.question, (pool.candidates[at],)) for pool, at in firsts]
+        found = np.full(len(scored.scores), -np.inf)
+        places = scored.order[scored.below == 0]
+        found[places] = kept.doubt.sure(observe(reader, read, kept.probes))
+        return scored.of_top(found)
+
+
+@lru_cache(maxsize=2)
+def _opened(spec: str, by: str) -> tuple[Reader, Kept]:
+    reader = named(spec)
+    return reader, opened(reader) if by == "kept" else Kept(doubt(by))

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import demur
+from demur.doubt import doubt, observe
+from demur.doubt.kept import Kept, opened, place_of, save
+from demur.doubt.probe_cnn import ProbeCNN
+from demur.doubt.probe_training import ProbeTrainer
+from demur.doubt.qualifier import Reading
+from demur.errors import DataError, UsageError
+from demur.rankers.opening import save as save_reader
+from demur.reading.opening import reader as named
+from demur.reading.span_reader import SpanReader
+from demur.types import Pool
+from doubt.test_probes import pools
+from laws import toys
+
+RIGHT = np.array([True, True, False, False, True, False, False])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reader with its doubt, as training leaves them."""
+    path = tmp_path_factory.mktemp("kept") / "reader"
+    save_reader(SpanReader(model=toys.answerer(), max_length=32, stride=8, threshold=1e6), path)
+    reader = named(path)
+    probes = ProbeTrainer(epochs=1).train(reader, pools())
+    seen = observe(reader, pools(), probes)
+    save(Kept(ProbeCNN(epochs=1).fit(seen, RIGHT), probes), reader)
+    return path
+
+
+def test_a_reader_carries_its_doubt(folder: Path) -> None:
+    reader = named(folder)
+    kept = opened(reader)
+    assert place_of(reader) == folder / "doubt" and kept.probes is not None
+    found = kept.doubt.sure(observe(reader, pools(), kept.probes))
+    again = opened(named(folder))
+    assert kept.doubt.spec == again.doubt.spec == ProbeCNN(epochs=1).spec
+    assert (again.doubt.sure(observe(reader, pools(), again.probes)) == found).all()
+    assert np.isfinite(found).all() and np.std(found) > 0
+
+
+@pytest.mark.parametrize("spec", ["proba", "learned", "averaged"])
+def test_any_doubt_can_be_kept(folder: Path, tmp_path: Path, spec: str) -> None:
+    reader = named(folder)
+    seen = observe(reader, pools())
+    fitted = doubt(spec).fit(seen, RIGHT)
+    save(Kept(fitted), reader, tmp_path / "doubt", {"data": "toys"})
+    kept = opened(reader, tmp_path / "doubt")
+    assert (kept.doubt.sure(seen, [seen]) == fitted.sure(seen, [seen])).all()
+    assert json.loads((tmp_path / "doubt" / "ranker.json").read_text())["made"]["data"] == "toys"
+
+
+def test_a_doubt_of_another_reader_or_a_broken_one_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is the doubt of another reader"):
+        opened(SpanReader(model=toys.answerer(), max_length=48), folder / "doubt")
+    with pytest.raises(UsageError, match="lies in no folder"):
+        opened(SpanReader(model=toys.answerer()))
+    reader = named(folder)
+    save(Kept(doubt("learned").fit(observe(reader, pools()), RIGHT)), reader, tmp_path / "doubt")
+    file = tmp_path / "doubt" / "learnt.safetensors"
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+    with pytest.raises(DataError, match="checksum"):
+        opened(reader, tmp_path / "doubt")
+    with pytest.raises(UsageError, match="fit it before"):
+        Kept(ProbeCNN())
+
+
+def test_it_qualifies_what_any_ranker_puts_first(folder: Path) -> None:
+    asked = [
+        Pool.of(
+            "which ship sailed?", ["It rained.", "The ship sailed round the cape in May."], [0, 1], id="a"
+        ),
+        Pool.of("who baked?", ["The baker baked bread.", " "], [1, 0], id="b"),
+        Pool.of("who?", [" "], [0], id="c"),
+    ]
+    scores = demur.ranker("overlap").score_pools(asked)
+    reader = named(folder)
+    for by in ("proba", "kept"):
+        found = Reading(reader=str(folder), by=by).confidence(asked, scores)
+        assert np.isfinite(found).all()
+        if by == "proba":
+            read = reader.read_all([(asked[0].question, asked[0].answers[1])])[0]
+            assert found[0] == pytest.approx(read.confidence, rel=1e-4) and found[2] == 0
+    tied = Reading(reader=str(folder)).confidence(asked[:1], [np.zeros(2)])[0]
+    both = [Reading(reader=str(folder)).confidence(asked[:1], [np.eye(2)[n]])[0] for n in (0, 1)]
+    assert tied == pytest.approx(min(both), rel=1e-4)
+    with pytest.raises(UsageError, match="needs a reader"):
+        Reading().confidence(asked, scores)
+    with pytest.raises(UsageError, match="must learn first"):
+        Reading(reader=str(folder), by="probe-cnn")
+
+
+def test_using_a_doubt_needs_no_torch() -> None:
+    script = """
+import sys
+for name in ("torch", "transformers", "sklearn"):
+    sys.modules[name] = None
+import numpy as np
+from demur.doubt import Probes, doubt
+from demur.doubt.kept import Kept
+from demur.doubt.probe_cnn import forward
+from doubt.seen import made
+seen, right = made(20)
+print(doubt("proba").sure(seen).shape, doubt("learned").fit(seen, right).sure(seen).shape)
+print(doubt("averaged(by=max)").sure(seen, [seen]).shape)
+states = [np.zeros((5, 4), np.float32)]
+print(Probes((np.zeros((4, 2), np.float32),)).picture(states).shape)
+shapes = {"first.weight": (16, 2, 3, 3), "first.bias": (16,), "second.weight": (8, 16, 3, 3),
+          "second.bias": (8,), "last.weight": (1, 8 * 3 * 10), "last.bias": (1,)}
+print(doubt("probe-cnn").knowing({n: np.zeros(s, np.float32) for n, s in shapes.items()}).sure(seen).shape)
+"""
+    tests = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tests
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:4] == ["(20,) (20,)", "(20,)", "(5, 2, 1)", "(20,)"]
