@@ -307,6 +307,17 @@ def test_squad_takes_the_marks_of_rebuilding_off(write: Write) -> None:
     assert [p.id for p in squad.strict(pools)] == ["a", "c", "d"]
 
 
+def test_some_questions_of_squad_are_held_out_and_the_rest_is_learnt_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(squad, "HELD", 7)
+    every = [Pool.of("?", ["a"], [1], id=f"{n}") for n in range(20)]
+    held, rest = list(squad.held(every)), list(squad.rest(every))
+    assert len(held) == 7 and sorted(int(p.id) for p in held + rest) == list(range(20))
+    assert [p.id for p in held] == sorted((p.id for p in held), key=int), "in their order"
+    assert {p.id for p in squad.held(every[::-1])} == {p.id for p in held}
+
+
 @pytest.mark.parametrize(
     ("read", "rows", "words"),
     [

@@ -215,7 +215,7 @@ def test_bidaf_keeps_vectors_that_it_was_given() -> None:
     given = bidaf(vectors=toys.vectors(), epochs=1).train(POOLS)
     network, known = given.fresh()
     rows = {word: np.array(numbers.split(), float) for word, _, numbers in _lines(toys.vectors())}
-    ship = network.get_submodule("words").weight[list(known.words).index("ship") + 2]  # type: ignore[operator, index]
+    ship = network.get_submodule("words").weight[list(known.words).index("ship") + 2]  # type: ignore[index]
     assert np.allclose(ship.detach().numpy(), rows["ship"], atol=1e-6)
     assert bidaf(vectors=toys.vectors()).depends != bidaf().depends == ""
     for wrong in ({"dropout": 1.0}, {"hidden": 0}, {"max_length": 3}):

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from demur.data import formats
 from demur.data.loaders.base import Loader, Split
+from demur.data.subsets import sample
 from demur.types import Pool
 
 SURE = 0.0  # an `align_margin` above this: the paragraph fits its questions better than any other does
+HELD = 15_000  # of a train split's questions; the official dev is for testing
 
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 
@@ -47,6 +49,18 @@ def strict(pools: Iterable[Pool]) -> Iterator[Pool]:
             yield pool
 
 
+def held(pools: Iterable[Pool]) -> Iterator[Pool]:
+    """The 15,000 questions of a train split that are held out, to choose and to calibrate by."""
+    return sample(pools, HELD)
+
+
+def rest(pools: Iterable[Pool]) -> Iterator[Pool]:
+    """The questions that are not held out, to learn from."""
+    every = list(pools)
+    out = {pool.id for pool in held(every)}
+    return (pool for pool in every if pool.id not in out)
+
+
 LOADER = Loader(
     {
         "1.1/train": Split(read, ("squad/train-v1.1.json.gz",)),
@@ -54,5 +68,5 @@ LOADER = Loader(
         "2.0/train": Split(read_rebuilt, ("squad/train-v2.0.json.gz",)),
         "2.0/dev": Split(read, ("squad/dev-v2.0.json.gz",)),
     },
-    {"strict": strict},
+    {"strict": strict, "held": held, "rest": rest},
 )
