@@ -10,6 +10,8 @@ from demur.doubt import Observed, doubt, observe
 from demur.doubt.features import FEATURES
 from demur.errors import DataError, DemurError, UsageError
 from demur.evaluation.selective import AURC, AUROC
+from demur.reading.network import NetworkReader
+from demur.reading.opening import reader as named
 from demur.reading.span_reader import SpanReader
 from demur.types import Pool
 from doubt.seen import log_softmax, made
@@ -128,9 +130,11 @@ def test_other_readers_speak_of_the_fixed_span() -> None:
         )
 
 
-def test_passes_with_dropout_differ_and_leave_the_reader_as_it_was() -> None:
+@pytest.mark.parametrize("kind", ["span-reader", "bidaf"])
+def test_passes_with_dropout_differ_and_leave_the_reader_as_it_was(kind: str) -> None:
     asked = pools()
-    mine = reader()
+    mine = named(kind, **{**toys.settings(kind), "max_length": 32, "stride": 8})
+    assert isinstance(mine, NetworkReader)
     seen = observe(mine, asked)
     one, two, same = (observe(mine, asked, fixed=seen, dropout=seed) for seed in (0, 1, 0))
     assert (one.starts == same.starts).all()

@@ -11,6 +11,7 @@ from demur.doubt.probe_training import ProbeTrainer, batched
 from demur.doubt.seeing import Shown, shown
 from demur.errors import UsageError
 from demur.nets.probe import Probe
+from demur.reading.opening import reader as named
 from demur.reading.span_reader import SpanReader
 from demur.types import Pool
 from laws import toys
@@ -93,8 +94,9 @@ def test_a_picture_is_what_the_probes_learnt_from() -> None:
         probes.picture(shown_[0].states[:1])
 
 
-def test_probes_of_a_reader_leave_it_as_it_was() -> None:
-    reader = SpanReader(model=toys.answerer(), max_length=32, stride=8)
+@pytest.mark.parametrize("kind", ["span-reader", "bidaf"])
+def test_probes_of_a_reader_leave_it_as_it_was(kind: str) -> None:
+    reader = named(kind, **{**toys.settings(kind), "max_length": 32, "stride": 8})
     pairs = [(pool.question, pool.answers[0]) for pool in pools()]
     before, weights = reader.read_all(pairs), reader.fingerprint
     views = [(view.starts, view.ends) for view in reader.views(pairs)]
