@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from demur.embedders.kept import remembered
+from demur.embedders.kept import perhaps, remembered
 from demur.embedders.rows import Rows
 from demur.errors import DataError, UsageError
 from demur.rankers import learnt
@@ -65,7 +65,7 @@ class Network(Ranker):
         rows = Rows.of(pools)
         if not len(rows.answers):
             return [np.zeros(0) for _ in pools]
-        makes = self.learnt.embedder if len(pools) > 1 else remembered(self.learnt.embedder)
+        makes = (perhaps if len(pools) > 1 else remembered)(self.learnt.embedder)
         vectors = np.asarray(makes.embed(rows.texts), np.float64)
         if vectors.shape[1] != self.width:
             what = f"{self.learnt.features} makes vectors of {vectors.shape[1]} numbers"
