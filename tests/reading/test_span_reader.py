@@ -180,6 +180,14 @@ def test_readers_by_name_folder_and_id(tmp_path: Path) -> None:
             reader(**wrong)
 
 
+def test_an_id_is_looked_up_in_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("demur.rankers.weights.located", lambda model: Path(toys.answerer()))
+    found = demur.reader("someone/a-reader", threshold=0.5)
+    assert found == SpanReader(model="someone/a-reader", threshold=0.5)
+    reading = found.read_all([(QUESTION, PASSAGES[0])])[0]
+    assert near(reading, reader(threshold=0.5).read_all([(QUESTION, PASSAGES[0])])[0])
+
+
 def test_weights_count_and_where_they_lie_does_not(tmp_path: Path) -> None:
     made = reader()
     made.save(tmp_path / "a")

@@ -94,10 +94,10 @@ class Reader(Ranker):
         null, null_probability = float("inf"), 0.0
         for view in views:
             if view.null < null:
-                null, null_probability = view.null, float(np.exp(view.null - view.scale))
+                null, null_probability = view.null, view.share(view.null)
             for score, first, last in best(view, self.longest, self.n_best):
                 start, end = int(view.places[first, 0]), int(view.places[last, 1])
-                spans.append((score, start, end, float(np.exp(score - view.scale))))
+                spans.append((score, start, end, view.share(score)))
         chosen = heapq.nsmallest(self.n_best, spans, key=lambda each: (-each[0], each[1], each[2]))
         quoted = (Quote(span(passage, a, b), score, share) for score, a, b, share in chosen)
         quotes = tuple(quote for quote in quoted if quote.span.text)

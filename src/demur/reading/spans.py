@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,10 +51,14 @@ class View:
         """The score of no answer."""
         return float(self.starts[0] + self.ends[0])
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """What is taken off a span's score to make it the logarithm of a probability."""
         return _log_sum(self.starts) + _log_sum(self.ends)
+
+    def share(self, score: float) -> float:
+        """The probability of a span, or of no answer, with this score."""
+        return min(float(np.exp(score - self.scale)), 1.0)
 
 
 def best(view: View, longest: int, count: int) -> list[tuple[float, int, int]]:
