@@ -63,6 +63,9 @@ def test_every_weight_learns(net: BiDAF) -> None:
     loss = torch.nn.functional.cross_entropy(starts, wanted) + torch.nn.functional.cross_entropy(ends, wanted)
     loss.backward()  # type: ignore[no-untyped-call]
     for name, weight in net.named_parameters():
+        if name == "fixed.weight":
+            assert weight.grad is None
+            continue
         assert weight.grad is not None and weight.grad.abs().sum() > 0, name
         assert torch.isfinite(weight.grad).all(), name
 
@@ -72,3 +75,13 @@ def test_what_is_asked_and_where_words_stand_both_matter(net: BiDAF) -> None:
     first = net(question, letters, passage, spelt)[0]
     assert not torch.allclose(net(question.flip(1), letters.flip(1), passage, spelt)[0], first)
     assert not torch.allclose(net(question, letters, passage.flip(1), spelt.flip(1))[0].flip(1), first)
+
+
+def test_the_last_words_have_fixed_vectors() -> None:
+    net = BiDAF(6, 9, wide=2, hidden=5, filters=4, fixed=3).eval()
+    net.words.weight.data = torch.tensor([[0.0, 0], [1, 1], [2, 2]])
+    net.fixed.weight.data = torch.tensor([[0.0, 0], [3, 3], [4, 4], [5, 5]])
+    seen: list[torch.Tensor] = []
+    net.gates[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    net.embed(torch.arange(6)[None], torch.zeros(1, 6, 6, dtype=torch.long))
+    assert seen[0][0, :, 0].tolist() == [0, 1, 2, 3, 4, 5]

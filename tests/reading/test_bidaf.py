@@ -89,10 +89,11 @@ def test_words_and_signs_have_their_places() -> None:
     assert [text[a:b] for a, b in vocabulary.spans(text)] == [
         *("Café", "-", "U", ".", "S", ".", "cafe\u0301", "船", "に", "🎉", "!", "x"),
     ]
-    known = vocabulary.learnt([text, "café"], least=2)
+    known, fixed = vocabulary.learnt([text, "café"], least=2)
+    assert known.words == ["café"] and fixed == 0
     words, letters, places = known.read("CAFÉ café x zzz")
     assert words.tolist() == [2, 2, 1, 1] and places.tolist() == [[0, 4], [5, 9], [10, 11], [12, 15]]
     assert letters.shape == (4, vocabulary.LONGEST) and (letters[3, :3] == 1).all()
     assert (letters[:, 4:] == 0).all()
-    kept = vocabulary.learnt(["x"], among=["the", "x"])
-    assert kept.words == ["the", "x"] and kept.letters == "x"
+    kept, fixed = vocabulary.learnt(["x y X", "y"], given=["The", "x"])
+    assert kept.words == ["y", "the", "x"] and fixed == 2 and kept.letters == " yXx"

@@ -15,12 +15,20 @@ class BiDAF(nn.Module):
     """How well each position starts and ends the answer, the first being no answer; and each layer."""
 
     def __init__(
-        self, words: int, letters: int, wide: int, hidden: int = 100, filters: int = 100, drop: float = 0.2
+        self,
+        words: int,
+        letters: int,
+        wide: int,
+        hidden: int = 100,
+        filters: int = 100,
+        drop: float = 0.2,
+        fixed: int = 0,
     ) -> None:
         super().__init__()
         both, self.drop = wide + filters, drop
-        self.sizes = {"wide": wide, "hidden": hidden, "filters": filters, "drop": drop}
-        self.words = nn.Embedding(words, wide, padding_idx=0)
+        self.sizes = {"wide": wide, "hidden": hidden, "filters": filters, "drop": drop, "fixed": fixed}
+        self.words = nn.Embedding(words - fixed, wide, padding_idx=0)
+        self.fixed = nn.Embedding(1 + fixed, wide, padding_idx=0).requires_grad_(False)  # the last words'
         self.letters = nn.Embedding(letters, 16, padding_idx=0)
         self.convolution = nn.Conv1d(16, filters, 5)
         self.gates = nn.ModuleList(nn.Linear(both, both) for _ in range(2))
@@ -37,7 +45,9 @@ class BiDAF(nn.Module):
         b, t, c = letters.shape
         spelt = self.letters(letters).view(b * t, c, -1).transpose(1, 2)  # b·t × 16 × c
         spelt = relu(self.convolution(self._dropped(spelt))).amax(2).view(b, t, -1)  # b × t × filters
-        x = torch.cat([self._dropped(self.words(words)), spelt], 2)  # b × t × e
+        learnt = self.words.num_embeddings
+        meant = self.words(words * (words < learnt)) + self.fixed((words - learnt + 1).clamp(min=0))
+        x = torch.cat([self._dropped(meant), spelt], 2)  # b × t × e
         for gate, change in zip(self.gates, self.changes, strict=True):  # the highway
             share = torch.sigmoid(gate(x))
             x = share * relu(change(x)) + (1 - share) * x

@@ -25,7 +25,7 @@ Letters = NDArray[np.int16]
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The words and letters that are known, most frequent first; the first has the number 2."""
+    """The words and letters that are known; the first of each has the number 2."""
 
     words: Sequence[str]
     letters: str
@@ -54,18 +54,21 @@ class Vocabulary:
         return np.array(words, np.int32), letters, np.array(places, np.int64).reshape(-1, 2)
 
 
-def learnt(texts: Iterable[str], least: int = 2, among: Sequence[str] | None = None) -> Vocabulary:
-    """The words that occur `least` times in some texts; or those `among` that occur, and its first ones."""
+def learnt(texts: Iterable[str], least: int = 2, given: Iterable[str] = ()) -> tuple[Vocabulary, int]:
+    """The words that occur in `least` texts, then those `given`; and how many of these there are.
+
+    Of the words given, the first ones are kept, and those that occur.
+    """
     counts: Counter[str] = Counter()
     letters: Counter[str] = Counter()
     for text in texts:
         letters.update(text)
-        counts.update(fold(text[start:end]) for start, end in spans(text))
-    if among is None:
-        words = [word for word, count in _ordered(counts) if count >= least]
-    else:
-        words = [word for place, word in enumerate(among) if place < _MOST_WORDS or word in counts]
-    return Vocabulary(words, "".join(letter for letter, _ in _ordered(letters)[:_MOST_LETTERS]))
+        counts.update({fold(text[start:end]) for start, end in spans(text)})
+    named = dict.fromkeys(map(fold, given))
+    last = [word for place, word in enumerate(named) if place < _MOST_WORDS or word in counts]
+    first = [word for word, count in _ordered(counts) if count >= least and word not in named]
+    known = "".join(letter for letter, _ in _ordered(letters)[:_MOST_LETTERS])
+    return Vocabulary([*first, *last], known), len(last)
 
 
 def spans(text: str) -> Iterator[tuple[int, int]]:

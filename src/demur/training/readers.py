@@ -70,10 +70,11 @@ class SpanReader(ReaderTrainer):
 class Bidaf(ReaderTrainer):
     """BiDAF, on questions with one passage each, as SQuAD's; it needs no pretrained network.
 
-    With `vectors` (a file, or glove), words have these, which stay as they are; else their vectors, `wide`
-    numbers each, are learnt, of words that occur `least` times. Windows of `max_length` words begin `stride`
-    words after each other, and a step is as many of them as `tokens` words allow. With `early=F1` (or EM) and
-    a dev set, the best epoch's weights win. Where every question has an answer, it will always give one.
+    Words that have `vectors` (a file's, or those of a name such as glove) keep them as they are. Of others
+    that occur in `least` texts they are learnt, `wide` numbers each where there is no file. Windows of
+    `max_length` words begin `stride` words after each other, and a step is as many of them as `tokens` words
+    allow. With `early=F1` (or EM) and a dev set, the best epoch's weights win. Where every question has an
+    answer, it will always give one.
     """
 
     name: ClassVar[str] = "bidaf"
@@ -125,19 +126,13 @@ class Bidaf(ReaderTrainer):
             return start
         texts = [text for pool in pools for text in (pool.question, *pool.answers)]
         known = self._table if self.vectors else None
-        words = vocabulary.learnt([*dict.fromkeys(texts)], self.least, None if known is None else known.words)
-        wide = self.wide if known is None else known.width
-        network = BiDAF(*words.sizes, wide, self.hidden, self.filters, self.dropout)
+        words, fixed = vocabulary.learnt(dict.fromkeys(texts), self.least, known.words if known else ())
+        wide = known.width if known else self.wide
+        network = BiDAF(*words.sizes, wide, self.hidden, self.filters, self.dropout, fixed)
         if known is not None:
-            rows = torch.from_numpy(known.vectors[known.find(words.words)])
+            rows = known.find(words.words[-fixed:] if fixed else [])
             with torch.no_grad():
-                network.words.weight.zero_()
-                network.words.weight[-len(rows) :] = rows
-        return BidafReader(model="new", max_length=self.max_length, stride=self.stride).holding(
-            network, words
-        )
-
-    def freeze(self, network: torch.nn.Module) -> None:
-        """Let the words' vectors be as they were given."""
-        if self.vectors:
-            network.get_submodule("words").requires_grad_(False)
+                network.fixed.weight.zero_()
+                network.fixed.weight[1:][rows >= 0] = torch.from_numpy(known.vectors[rows[rows >= 0]])
+        made = BidafReader(model="new", max_length=self.max_length, stride=self.stride)
+        return made.holding(network, words)
