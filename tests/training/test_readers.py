@@ -71,7 +71,8 @@ def test_taught_answers_alone_it_always_gives_one_until_taught_otherwise() -> No
     first = quick(epochs=1).train([each for each in POOLS if each.positives])
     assert first.threshold == ALWAYS
     assert all(first.read(each.question, each.answers[0]) for each in POOLS)
-    assert quick(epochs=1).train(POOLS, start=first).threshold == 0
+    then = quick(epochs=1, max_length=24, stride=6).train(POOLS, start=first)
+    assert (then.threshold, then.max_length) == (0, 24), "the last stage says how it reads"
 
 
 def test_the_same_seed_gives_the_same_weights_whatever_was_drawn_before() -> None:
@@ -215,7 +216,7 @@ def test_bidaf_keeps_vectors_that_it_was_given() -> None:
     given = bidaf(vectors=toys.vectors(), epochs=1, least=1).train(POOLS)
     network, known = given.fresh()
     rows = {word: np.array(numbers.split(), float) for word, _, numbers in _lines(toys.vectors())}
-    fixed = network.get_submodule("fixed").weight.detach().numpy()[1:]  # type: ignore[operator, union-attr]
+    fixed = network.get_submodule("fixed").weight.detach().numpy()[1:]  # type: ignore[operator]
     for word, vector in zip(known.words[-len(fixed) :], fixed, strict=True):
         assert np.allclose(vector, rows[word], atol=1e-6)
     assert "sailed" in known.words[-len(fixed) :] and "quest" in known.words[: -len(fixed)]

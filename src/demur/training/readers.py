@@ -53,7 +53,7 @@ class SpanReader(ReaderTrainer):
     def begun(self, start: Ranker | None, pools: Sequence[Pool]) -> TransformerReader:
         """The reader whose network learns."""
         if start is None:
-            return TransformerReader(model=self.base, max_length=self.max_length, stride=self.stride)
+            return TransformerReader(model=self.base)
         if not isinstance(start, TransformerReader):
             raise UsageError(f"a span-reader cannot start from {start.spec}; start from another one")
         return start
@@ -134,5 +134,4 @@ class Bidaf(ReaderTrainer):
             with torch.no_grad():
                 network.fixed.weight.zero_()
                 network.fixed.weight[1:][rows >= 0] = torch.from_numpy(known.vectors[rows[rows >= 0]])
-        made = BidafReader(model="new", max_length=self.max_length, stride=self.stride)
-        return made.holding(network, words)
+        return BidafReader(model="new").holding(network, words)

@@ -40,6 +40,8 @@ class ReaderTrainer(Trainer):
     learning_rate: float
     epochs: int
     tokens: int
+    max_length: int
+    stride: int
     precision: str
     seed: int
     accumulate: int
@@ -89,7 +91,8 @@ class ReaderTrainer(Trainer):
             torch.manual_seed(self.seed)
             begun = self.begun(start, pools)
             before = 0.0 if begun.threshold == ALWAYS else begun.threshold
-            begun = _with(begun, threshold=ALWAYS if all(map(golds, pools)) else before)
+            threshold = ALWAYS if all(map(golds, pools)) else before
+            begun = _with(begun, threshold=threshold, max_length=self.max_length, stride=self.stride)
             network, tokenizer = begun.fresh()
             network.to(device)
             self.freeze(network)
