@@ -12,9 +12,16 @@ from demur.experiments.tables import Cell, cells
 
 
 def draw(table: Table, results: Path, path: Path, only: str | None = None) -> None:
-    """Write the picture of a table of learning curves, under its last convention: the paper's."""
+    """Write the picture of a table: learning curves under its last convention, the paper's; or of readers."""
+    if table.kind == "reading":
+        from demur.experiments import reading_figures
+
+        reading_figures.draw(table, results, path, only)
+        return
     if table.kind != "curves":
-        raise UsageError(f"{table.paper} {table.table} is no learning curve; only those are drawn")
+        raise UsageError(
+            f"{table.paper} {table.table} is no learning curve, nor of readers; only those are drawn"
+        )
     found = list(cells(table, results, only))
     measure, convention = table.measures[0], table.conventions[-1]
     panels: dict[str, dict[str, Curve]] = {}

@@ -16,6 +16,7 @@ KEYS: dict[str, tuple[set[str], set[str]]] = {
     "curves": ({"sizes"}, {"ranker", *_LEARNING}),
     "gates": ({"ranker", "fit", "qualifier", "risk", "splits", "confidence"}, set()),
     "agreement": ({"answers", "agreement", "splits", "confidence"}, set()),
+    "reading": ({"reader", "doubt", "fit", "splits", "confidence"}, {"train", "others", "passes"}),
 }
 """The kinds of table: the keys that each of them needs, and those that it may have."""
 
@@ -25,9 +26,9 @@ class Column:
     """A dataset of a table.
 
     `fit` names other data, that qualifiers learn from and thresholds are made of; `train` and `dev` those
-    that a stage of a row names so, with `settings` of its own such as a margin; `vectors` those word vectors
-    of the table that ``{vectors}`` stands for in a row. A learning curve has `sizes`: how many
-    questions of `train` are learnt from.
+    that a stage of a row names so, with `settings` of its own such as a margin; in a table of readers,
+    probes learn from `train`. `vectors` are those word vectors of the table that ``{vectors}`` stands for in
+    a row. A learning curve has `sizes`: how many questions of `train` are learnt from.
     """
 
     name: str
@@ -58,7 +59,10 @@ class Stage:
 
 @dataclass(frozen=True)
 class Row:
-    """A method of a table; without a ranker, trainer or answers it is one that demur does not have yet.
+    """A method of a table; without a ranker, trainer, reader or answers it is one that demur lacks yet.
+
+    A `reader`'s answers are doubted by a `doubt`, such as ``proba``, or ``oracle``; `others` are readers that
+    are asked too, parted by semicolons, or there are so many `passes` with dropout.
 
     `early` says what a learning curve's early stopping looks at: ``small``, no more questions than are learnt
     from, or ``full``, the whole of dev.
@@ -73,6 +77,10 @@ class Row:
     risk: float = 0.0
     answers: str = ""
     agreement: str = ""
+    reader: str = ""
+    doubt: str = ""
+    others: str = ""
+    passes: int = 0
     group: str = ""
     seeds: list[int] = field(default_factory=lambda: [0])
     note: str = ""
@@ -80,7 +88,7 @@ class Row:
     @property
     def runs(self) -> bool:
         """Whether there is something to run."""
-        return bool(self.ranker or self.trainer or self.answers)
+        return bool(self.ranker or self.trainer or self.answers or self.reader)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,14 @@ from demur.experiments.kinds.base import Figure, Kind, Loaded
 from demur.experiments.kinds.curves import Curves
 from demur.experiments.kinds.gates import Gates
 from demur.experiments.kinds.ranking import Ranking
+from demur.experiments.kinds.reading import Reading
 
 KINDS: dict[str, Kind] = {
     "ranking": Ranking(),
     "curves": Curves(),
     "gates": Gates(),
     "agreement": Agreement(),
+    "reading": Reading(),
 }
 
 __all__ = ["KINDS", "Figure", "Kind", "Loaded"]

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from demur.errors import UsageError
-from demur.evaluation import estimates, parse_measures
-from demur.evaluation.bootstrap import measure_answers
-from demur.evaluation.confident import Answers
-from demur.evaluation.selective import Selective
-from demur.experiments.halves import Promise, tried
+from demur.experiments.halves import Promise
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.experiments.of_answers import RULES, Numbers, gated, plain, selective
 from demur.files import sha256
 from demur.reading import published
 from demur.reading.normalise import exact, normalise, overlap
 from demur.risk import Predictions
-from demur.risk.predictions import BoolArray
-from demur.specs import parse
 from demur.types import FloatArray, Pool
 
 if TYPE_CHECKING:
@@ -29,9 +24,6 @@ if TYPE_CHECKING:
 GRIDS: dict[str, FloatArray] = {"votes": np.array([0.0, 0.5, 1.0]), "overlap": np.linspace(0, 1, 101)}
 """Kinds of agreement: the share of other systems that answer the same, or the mean F1 with their answers.
 The thresholds are known before any answer is."""
-Numbers = Sequence[float | None] | None
-"""A mean, its low and its high; None where it is undefined."""
-RULES = {"certified": "ltt", "empirical": "naive"}
 
 
 class Agreement(Kind):
@@ -101,50 +93,10 @@ def predicted(pools: Sequence[Pool], given: Sequence[str], confidence: FloatArra
 
 
 def _figures(run: Run, predictions: Predictions) -> dict[str, Numbers]:
-    answered = predictions.predicted
-    right = predictions.correct | (~answered & ~predictions.answerable)
-    found: dict[str, Numbers] = {name: (count, None, None) for name, count in predictions.outcomes().items()}
-    found |= {"EM": _mean(right), "risk": _mean(predictions.wrong[answered]), "answered": _mean(answered)}
+    found = plain(predictions)
     others = [name for name in run.table.measures if name not in found]
     tries = [name for name in others if name.partition(" ")[0] in RULES]
-    found |= _tried(run, tries, predictions)
-    found |= _selective([name for name in others if name not in tries], predictions)
+    promise = Promise(0.0, run.table.confidence, run.table.splits, run.seed)
+    found |= gated(tries, predictions, promise, GRIDS[run.row.agreement])
+    found |= selective([name for name in others if name not in tries], predictions)
     return {name: found[name] for name in run.table.measures}
-
-
-def _mean(values: BoolArray) -> Numbers:
-    if not len(values):
-        return None
-    estimate = estimates(values.astype(np.float64)[:, None])[0]
-    return estimate.mean, estimate.low, estimate.high
-
-
-def _tried(run: Run, names: list[str], predictions: Predictions) -> dict[str, Numbers]:
-    """The measures over halves; those of one rule and risk come from the same halves."""
-    grid = GRIDS[run.row.agreement]
-    found: dict[str, Numbers] = {}
-    tries: dict[tuple[str, float], Mapping[str, Numbers]] = {}
-    for name in names:
-        wanted = parse(name.replace(" ", "-"))
-        rule, _, measure = wanted.name.partition("-")
-        risk = wanted.at or 0.0
-        if (rule, risk) not in tries:
-            promise = Promise(risk, run.table.confidence, run.table.splits, run.seed)
-            tries[rule, risk] = tried(predictions, promise, RULES[rule], grid=grid)
-        found[name] = tries[rule, risk][measure.replace("-", " ")]
-    return found
-
-
-def _selective(names: list[str], predictions: Predictions) -> dict[str, Numbers]:
-    """The measures over the answers that are given; None where one is undefined."""
-    answered = predictions.predicted
-    answers = Answers.of(predictions.confidence[answered], predictions.wrong[answered].astype(np.float64))
-    measures = parse_measures(names) if names else ()
-    for name, each in zip(names, measures, strict=True):
-        if not isinstance(each, Selective):
-            raise UsageError(f"{name!r} is no measure of answers; write EM, AD+, risk, AURC and the like")
-    wanted = [each for each in measures if isinstance(each, Selective)]
-    defined = [each for each in wanted if not np.isnan(each.values_of(answers.drawn())[0])]
-    found = measure_answers(defined, {each.rel: answers for each in defined}) if defined else []
-    numbers = {str(each): (one.mean, one.low, one.high) for each, one in zip(defined, found, strict=True)}
-    return {name: numbers.get(str(each)) for name, each in zip(names, wanted, strict=True)}

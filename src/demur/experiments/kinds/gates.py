@@ -37,7 +37,7 @@ class Gates(Kind):
         }
 
     def modules(self, run: Run) -> list[str]:
-        """The modules of the ranker, of all qualifiers of `risk`, as some look at others, and of the halves."""
+        """The modules of the ranker, of the qualifiers in `risk`, as some look at others, and the halves'."""
         homes_ = {home.partition(":")[0] for home in registry.OURS["qualifier"].values()}
         qualifiers = {home for home in homes_ if home.startswith("demur.risk")}
         return sorted({*homes(run.row.ranker), *qualifiers, "demur.experiments.halves"})

@@ -1,0 +1,189 @@
+"""Readers whose answers are doubted: one prediction for each question, and a confidence for each row.
+
+The readers come from ``[[model]]``. Probes learn from a column's `train`, where the reader has learnt too;
+doubts from its `fit`, where it has not; and all is measured on the column's `data`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demur.doubt import Doubt, Observed, doubt
+from demur.doubt.probe_training import ProbeTrainer
+from demur.doubt.seeing import observe
+from demur.experiments import observing
+from demur.experiments.halves import Promise
+from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.experiments.learning import hash_of
+from demur.experiments.makers import spelled
+from demur.experiments.of_answers import RULES, Numbers, gains, gated, plain, selective
+from demur.reading.base import Reader
+from demur.reading.opening import reader as opened
+from demur.risk import Predictions
+from demur.specs import listed
+from demur.types import Pool
+
+if TYPE_CHECKING:
+    from demur.doubt.probes import Probes
+    from demur.experiments.runs import Run
+
+ORACLE = "oracle"
+"""The confidence that knows which answers are right: no other can have a lower AURC."""
+COSTS = ("ms", "extra")
+"""Milliseconds per question of reading and doubting, and by what share that is more than reading alone."""
+_TIMED, _TURNS = 100, 5
+PRECISION = 6
+
+
+class Reading(Kind):
+    """Measures are those of `demur.experiments.of_answers`, ``gain AURC`` and the like, ``ms`` and ``extra``.
+
+    Of each question that is answered the confidence and the outcome are kept, so that figures can be drawn.
+    """
+
+    def depends(self, run: Run) -> Kept:
+        """The readers, the doubt, what probes learn from, and the promise."""
+        reader, others = readers(run)
+        return {
+            "reader": reader.fingerprint,
+            "others": [each.fingerprint for each in others],
+            "passes": run.row.passes,
+            "doubt": run.row.doubt if run.row.doubt == ORACLE else doubt(run.row.doubt).spec,
+            "train": hash_of(run.column.train) if run.column.train else "",
+            "splits": run.table.splits,
+            "confidence": run.table.confidence,
+            "seed": run.seed,
+            "measures": run.table.measures,
+        }
+
+    def modules(self, run: Run) -> list[str]:
+        """The modules that read, doubt and measure."""
+        return [
+            *observing.MODULES,
+            "demur.doubt.features",
+            "demur.doubt.cnn_training",
+            "demur.experiments.halves",
+            "demur.experiments.of_answers",
+        ]
+
+    def result(self, run: Run, loaded: Loaded) -> Kept:
+        """The figures by measure, and what was said of each answer."""
+        reader, others = readers(run)
+        probes = probes_for(reader, run)
+        seen = observing.predictions(reader, loaded.pools, probes)
+        given = [observing.predictions(each, loaded.pools, fixed=seen) for each in others]
+        given += [
+            observing.predictions(reader, loaded.pools, fixed=seen, dropout=number)
+            for number in range(run.row.passes)
+        ]
+        base = seen.predictions(loaded.pools, seen.probability)
+        how = None if run.row.doubt == ORACLE else _fitted(run, reader, loaded, probes)
+        sure = base.correct.astype(np.float64) if how is None else how.sure(seen, given)
+        found = replace(base, confidence=sure)
+        names = [name for name in run.table.measures if name in COSTS]
+        costs = _costs(how, reader, others, run.row.passes, loaded.pools, probes) if names and how else {}
+        answered = np.flatnonzero(found.predicted)
+        kinds = np.select([found.correct, found.answerable], ["AD+", "AD-"], "UD")
+        return {
+            "reader": reader.spec,
+            "doubt": run.row.doubt,
+            "pools": len(loaded.pools),
+            "figures": figures(run, base, found) | {name: costs.get(name) for name in names},
+            "answers": {
+                "ids": [found.ids[place] for place in answered.tolist()],
+                "confidence": [round(value, PRECISION) for value in sure[answered].tolist()],
+                "outcome": kinds[answered].tolist(),
+            },
+        }
+
+    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
+        """The mean over seeds of the figure and of its ends."""
+        rows = [row for one in found if (row := one["figures"].get(measure)) and row[0] is not None]
+        if not rows:
+            return None
+        open_ = any(value is None for row in rows for value in row)
+        ends = [None, None] if open_ else np.mean([row[1:] for row in rows], axis=0).tolist()
+        return Figure.of([float(np.mean([row[0] for row in rows])), *ends], found[0]["pools"])
+
+
+def figures(run: Run, base: Predictions, found: Predictions) -> dict[str, Numbers]:
+    """Each measure of the table but what it costs; `base` has PROBA as its confidence."""
+    known = plain(found)
+    asked = [name for name in run.table.measures if name not in (*known, *COSTS)]
+    tries = [name for name in asked if name.partition(" ")[0] in RULES]
+    better = [name for name in asked if name.startswith("gain ")]
+    promise = Promise(0.0, run.table.confidence, run.table.splits, run.seed)
+    known |= gated(tries, found, promise) | gains(better, base, found)
+    known |= selective([name for name in asked if name not in (*tries, *better)], found)
+    return {name: known[name] for name in run.table.measures if name in known}
+
+
+def readers(run: Run) -> tuple[Reader, list[Reader]]:
+    """The reader whose answers are doubted, and the others that are asked."""
+    return _opened(spelled(run, run.row.reader)), [
+        _opened(each) for each in listed(spelled(run, run.row.others))
+    ]
+
+
+@lru_cache(maxsize=8)
+def _opened(spec: str) -> Reader:
+    return opened(spec)
+
+
+def probes_for(reader: Reader, run: Run) -> Probes | None:
+    """The probes of a reader, where the column has something for them to learn from."""
+    return observing.probes_of(reader, run.column.train, ProbeTrainer()) if run.column.train else None
+
+
+def _fitted(run: Run, reader: Reader, loaded: Loaded, probes: Probes | None) -> Doubt:
+    """The doubt, fitted on the column's `fit` if it learns, with the run's seed where it takes one."""
+    how = doubt(run.row.doubt)
+    if hasattr(how, "seed"):
+        how = doubt(run.row.doubt, seed=run.seed)
+    if not how.needs_fitting:
+        return how
+    seen = observing.predictions(reader, loaded.fit, probes)
+    return how.fit(seen, seen.predictions(loaded.fit, seen.probability).correct)
+
+
+def _costs(
+    how: Doubt,
+    reader: Reader,
+    others: Sequence[Reader],
+    passes: int,
+    pools: Sequence[Pool],
+    probes: Probes | None,
+) -> dict[str, Numbers]:
+    """What reading and doubting some of the questions costs: the best of some turns, and the worst."""
+    some = pools[:_TIMED]
+    if not some:
+        return {}
+    through = probes if how.pictures else None
+    seen = observe(reader, some, through)
+
+    def whole() -> None:
+        again = observe(reader, some, through)
+        given: list[Observed] = [observe(each, some, fixed=again) for each in others]
+        given += [observe(reader, some, fixed=again, dropout=number) for number in range(passes)]
+        how.sure(seen, given)
+
+    turns = [(_seconds(lambda: observe(reader, some)), _seconds(whole)) for _ in range(_TURNS)]
+    alone, everything = np.array(turns).T
+    ms = 1000 * everything / len(some)
+    extra = everything / alone.min() - 1
+    return {
+        "ms": (float(ms.min()), float(ms.min()), float(ms.max())),
+        "extra": (float(extra.min()), float(extra.min()), float(extra.max())),
+    }
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began

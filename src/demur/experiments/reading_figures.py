@@ -1,0 +1,89 @@
+"""Figures 3 to 5 of the risk-control paper, from what is kept of a table of readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from demur.doubt import Observed
+from demur.errors import UsageError
+from demur.evaluation.plots import confidence_histograms, risk_coverage
+from demur.evaluation.probe_plots import Case, probe_pictures
+from demur.experiments import observing
+from demur.experiments.kinds.base import Kept
+from demur.experiments.kinds.reading import ORACLE, probes_for, readers
+from demur.experiments.learning import pools_of
+from demur.experiments.recipe import Column, Row, Table, slug
+from demur.experiments.runs import Run, kept
+from demur.risk import Predictions
+from demur.types import Pool
+
+_CURVES = 7  # in one picture: there are no more colours
+OUTCOMES = {"AD+": "right", "AD-": "wrong", "UD": "there is no answer"}
+
+
+def draw(table: Table, results: Path, path: Path, only: str | None = None) -> list[Path]:
+    """Write risk–coverage curves at `path`, and beside it histograms of confidence and what layers say.
+
+    They are of one group of rows, all of one reader, and of the first column; of many rows, the curves are
+    of those that the paper has too. What layers say is drawn where
+    the reader is at hand: its observations come from the cache, or are made again.
+    """
+    groups = list(dict.fromkeys(row.group for row in table.row))
+    if only is None and len(groups) > 1:
+        raise UsageError(
+            f"{table.paper} {table.table} has more readers; say --only {' or --only '.join(groups)}"
+        )
+    column = table.column[0]
+    rows = [row for row in table.row if row.runs and only in (None, row.group)]
+    found = {row.name: one for row in rows if (one := kept(Run(table, row, column, row.seeds[0]), results))}
+    if not found:
+        raise UsageError(
+            f"{table.paper} {table.table} has no results yet; run demur reproduce without --cached"
+        )
+    printed = {each.row for each in table.published}
+    first = sorted(list(found)[::-1], key=lambda name: name not in printed)[:_CURVES]
+    shown = {name: one for name, one in found.items() if name in first}
+    risk_coverage(path, {name: _predictions(one) for name, one in shown.items()})
+    written = [path]
+    for row in rows:
+        if row.name in found and row.doubt != ORACLE:
+            written.append(path.with_stem(f"{path.stem}-{slug(row.name)}"))
+            confidence_histograms(written[-1], _predictions(found[row.name]), of=f"confidence: {row.name}")
+    if column.train:
+        written.append(path.with_stem(f"{path.stem}-layers"))
+        _layers(table, column, rows[0], written[-1])
+    return written
+
+
+def _predictions(one: Kept) -> Predictions:
+    """The answers that were given, as they are kept."""
+    answers = one["answers"]
+    outcome, given = np.array(answers["outcome"]), np.ones(len(answers["ids"]), np.bool_)
+    confidence = np.array(answers["confidence"], np.float64)
+    return Predictions(tuple(answers["ids"]), confidence, outcome == "AD+", outcome != "UD", given)
+
+
+def _layers(table: Table, column: Column, row: Row, path: Path) -> None:
+    run = Run(table, row, column, row.seeds[0])
+    reader, _ = readers(run)
+    pools = pools_of(column.data)
+    seen = observing.predictions(reader, pools, probes_for(reader, run))
+    probe_pictures(path, cases(seen, pools), layers=reader.layers)
+
+
+def cases(seen: Observed, pools: Sequence[Pool]) -> dict[str, Case]:
+    """One answer of each outcome there is: that with the median probability among those of its outcome."""
+    found = seen.predictions(pools, seen.probability)
+    kinds = (found.correct, found.wrong & found.answerable, found.wrong & ~found.answerable)
+    chosen: dict[str, Case] = {}
+    for (name, said), kind in zip(OUTCOMES.items(), kinds, strict=True):
+        places = np.flatnonzero(kind & found.predicted)
+        if len(places):
+            place = int(places[np.argsort(found.confidence[places], kind="stable")[len(places) // 2]])
+            inside = seen.pictures[seen.bounds[place] : seen.bounds[place + 1]]
+            case = Case(inside, int(seen.first[place]), int(seen.last[place]))
+            chosen[f"{name.replace('-', '−')}: {said}"] = case
+    return chosen

@@ -1,0 +1,191 @@
+"""Tables of readers whose answers are doubted."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from demur.data import formats
+from demur.doubt.probe_training import ProbeTrainer
+from demur.errors import DemurError
+from demur.evaluation.selective import AURC, AUROC
+from demur.experiments import drawing, observing, recipe, tables
+from demur.experiments.of_answers import gains, plain, selective
+from demur.experiments.reading_figures import cases
+from demur.experiments.recipe import Table
+from demur.reading.opening import reader
+from demur.risk import Predictions
+from demur.types import Pool
+from laws import toys
+
+TABLE = """
+kind = "reading"
+paper = "toy"
+table = "doubt"
+title = "A table"
+measures = ["AURC", "gain AURC", "AUROC", "EM", "AD+", "ms", "extra", "certified coverage@0.2"]
+conventions = ["exact match"]
+splits = 3
+confidence = 0.9
+differs = "Everything."
+
+[[column]]
+name = "ships"
+data = "{folder}/read.jsonl"
+fit = "{folder}/fit.jsonl"
+train = "{folder}/fit.jsonl"
+
+[[row]]
+name = "PROBA"
+reader = '{reader}'
+doubt = "proba"
+
+[[row]]
+name = "AES"
+reader = '{reader}'
+doubt = "averaged"
+others = '{other}'
+
+[[row]]
+name = "dropout"
+reader = '{reader}'
+doubt = "averaged(own=false)"
+passes = 2
+
+[[row]]
+name = "PROBE-CNN"
+reader = '{reader}'
+doubt = "probe-cnn(epochs=3)"
+seeds = [0, 1]
+
+[[row]]
+name = "oracle"
+reader = '{reader}'
+doubt = "oracle"
+
+[[published]]
+row = "PROBA"
+measure = "AURC"
+convention = "exact match"
+values = {{ ships = 0.2702 }}
+"""
+
+
+def questions(count: int, seed: int) -> list[Pool]:
+    """Half can be answered; a reader that always answers is right there, and half of those are hard."""
+    generator = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        word, golds = ("ship", [{"text": "ship", "answer_start": 0}]) if number % 2 else ("cape", [])
+        more = " ".join(generator.choice(["sailed", "round", "bread"], int(generator.integers(0, 3))))
+        one = Pool.of("", [f"{word} {more}".strip()], [number % 2])
+        found.append(Pool(f"{seed}-{number}", "which ship?", one.candidates, {"answers": golds}))
+    return found
+
+
+def spec(longest: int) -> str:
+    return f'span-reader(longest={longest}, model="{toys.answerer()}", threshold=1e6)'
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    formats.write(tmp_path / "read.jsonl", questions(40, 0))
+    formats.write(tmp_path / "fit.jsonl", questions(60, 1))
+    text = TABLE.format(folder=tmp_path, reader=spec(1), other=spec(2))
+    (tmp_path / "table.toml").write_text(text)
+    return recipe.read(tmp_path / "table.toml")
+
+
+def test_a_table_of_doubts(table: Table, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    tables.fill(table, results, None, lambda runs: None)
+    cells = {(c.row, c.measure): c for c in tables.cells(table, results)}
+    rows = [row.name for row in table.row]
+    assert len({cells[row, "EM"].mean for row in rows}) == 1, "all rows doubt one prediction"
+    lowest = cells["oracle", "AURC"].mean
+    assert lowest is not None and cells["oracle", "AUROC"].mean == 1
+    for row in rows:
+        mean = cells[row, "AURC"].mean
+        assert mean is not None and lowest <= mean + 1e-9
+        gain, base = cells[row, "gain AURC"].mean, cells["PROBA", "AURC"].mean
+        if cells[row, "AURC"].seeds == 1:
+            assert gain is not None and base is not None and gain == pytest.approx(1 - mean / base)
+        assert (cells[row, "ms"].mean is None) == (row == "oracle")
+    assert (cells["PROBA", "gain AURC"].low, cells["PROBA", "gain AURC"].high) == (0, 0)
+    assert cells["PROBE-CNN", "AURC"].seeds == 2 and cells["PROBA", "AURC"].published == 0.2702
+    assert cells["AES", "AURC"].mean == pytest.approx(cells["PROBA", "AURC"].mean), "the same network twice"
+    files = {file: file.stat().st_mtime_ns for file in results.rglob("*.json")}
+    tables.fill(table, results, None, lambda runs: None)
+    assert all(file.stat().st_mtime_ns == time for file, time in files.items()), "nothing is run again"
+
+
+def test_its_figures(table: Table, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    with pytest.raises(DemurError, match="no results yet"):
+        drawing.draw(table, results, tmp_path / "f.svg")
+    tables.fill(table, results, None, lambda runs: None)
+    drawing.draw(table, results, tmp_path / "f.svg")
+    names = {path.name for path in tmp_path.glob("*.svg")}
+    told = {"f-proba.svg", "f-aes.svg", "f-dropout.svg", "f-probe-cnn.svg"}
+    assert names == {"f.svg", "f-layers.svg"} | told
+    two = dataclasses.replace(table, row=[dataclasses.replace(r, group=r.name) for r in table.row])
+    with pytest.raises(DemurError, match="say --only PROBA or"):
+        drawing.draw(two, results, tmp_path / "g.svg")
+
+
+def test_one_case_of_each_outcome_is_shown(table: Table) -> None:
+    opened = reader(spec(1))
+    pools = questions(30, 2)
+    probes = ProbeTrainer(epochs=1).train(opened, pools)
+    found = cases(observing.predictions(opened, pools, probes), pools)
+    assert list(found) == ["AD+: right", "AD−: wrong", "UD: there is no answer"]
+    for case in found.values():
+        assert 0 < case.first <= case.last < len(case.picture) and case.picture.shape[2] == len(
+            probes.weights
+        )
+
+
+def test_observations_and_probes_are_made_once(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = reader(spec(1))
+    data = table.column[0].train
+    probes = observing.probes_of(opened, data, ProbeTrainer(seed=7))
+    seen = observing.predictions(opened, questions(6, 3), probes)
+
+    def never(*given: object, **more: object) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(observing, "observe", never)
+    monkeypatch.setattr(ProbeTrainer, "train", never)
+    again = observing.probes_of(opened, data, ProbeTrainer(seed=7))
+    assert all((a == b).all() for a, b in zip(probes.weights, again.weights, strict=True))
+    kept = observing.predictions(opened, questions(6, 3), again)
+    assert (kept.pictures == seen.pictures).all() and kept.ids == seen.ids
+    for other in ({"dropout": 1}, {"fixed": seen}, {"probes": None}):
+        with pytest.raises(AssertionError, match="read again"):
+            observing.predictions(opened, questions(6, 3), **{"probes": again, **other})  # type: ignore[arg-type]
+
+
+def test_gains_are_shares_of_the_base_with_an_interval_that_knows_of_pairs() -> None:
+    generator = np.random.default_rng(0)
+    right = generator.uniform(size=400) < 0.6
+    ids, every = tuple(map(str, range(400))), np.ones(400, np.bool_)
+    weak, strong = (right + spread * generator.normal(size=400) for spread in (2.0, 0.7))
+    base, ours = (Predictions(ids, sure, right, every, every) for sure in (weak, strong))
+    found = gains(["gain AURC", "gain AUROC"], base, ours)
+    before, after = AURC.of(weak, ~right), AURC.of(strong, ~right)
+    for name, mean in (
+        ("gain AURC", 1 - after / before),
+        ("gain AUROC", AUROC.of(strong, ~right) / AUROC.of(weak, ~right) - 1),
+    ):
+        row = found[name]
+        assert row is not None and row[0] == pytest.approx(mean)
+        assert row[1] is not None and row[2] is not None and 0 < row[1] < mean < row[2]
+    assert gains(["gain AURC"], base, base)["gain AURC"] == (0, 0, 0)
+    sure = Predictions(ids, weak, every, every, every)
+    assert gains(["gain AURC"], sure, sure)["gain AURC"] is None, "nothing is wrong, so nothing can be better"
+    assert plain(base)["EM"] and selective(["AURC"], base)["AURC"]
+    with pytest.raises(DemurError, match="no measure of answers"):
+        selective(["MAP"], base)
