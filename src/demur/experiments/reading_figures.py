@@ -44,7 +44,8 @@ def draw(table: Table, results: Path, path: Path, only: str | None = None) -> li
             f"{table.paper} {table.table} has no results yet; run demur reproduce without --cached"
         )
     printed = {each.row for each in table.published}
-    first = sorted(list(found)[::-1], key=lambda name: name not in printed)[:_CURVES]
+    of_paper, of_ours = ([name for name in found if (name in printed) == theirs] for theirs in (True, False))
+    first = [*of_paper, *of_ours[::-1]][:_CURVES]
     shown = {name: one for name, one in found.items() if name in first}
     risk_coverage(path, {name: _predictions(one) for name, one in shown.items()})
     written = [path]
