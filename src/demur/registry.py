@@ -57,6 +57,7 @@ OURS: dict[str, dict[str, str]] = {
         "confident": "demur.training.confident:Confident",
         "cross-encoder": "demur.training.cross_encoder:CrossEncoder",
         "debiased": "demur.training.robust:Debiased",
+        "distilled": "demur.training.distilled:Distilled",
         "group-dro": "demur.training.robust:GroupDRO",
         "joint": "demur.training.joint:Joint",
         "jtt": "demur.training.robust:JustTrainTwice",
