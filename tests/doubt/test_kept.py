@@ -10,7 +10,7 @@ import pytest
 
 import demur
 from demur.doubt import doubt, observe
-from demur.doubt.kept import Kept, opened, place_of, save
+from demur.doubt.kept import Kept, opened, place_of, save, taught
 from demur.doubt.probe_cnn import ProbeCNN
 from demur.doubt.probe_training import ProbeTrainer
 from demur.doubt.qualifier import Reading
@@ -57,6 +57,18 @@ def test_any_doubt_can_be_kept(folder: Path, tmp_path: Path, spec: str) -> None:
     kept = opened(reader, tmp_path / "doubt")
     assert (kept.doubt.sure(seen, [seen]) == fitted.sure(seen, [seen])).all()
     assert json.loads((tmp_path / "doubt" / "ranker.json").read_text())["made"]["data"] == "toys"
+
+
+def test_a_doubt_is_taught_at_once(folder: Path, tmp_path: Path) -> None:
+    reader = named(folder)
+    kept = taught("learned(features='proba; layers')", reader, pools(), train=pools())
+    save(kept, reader, tmp_path / "doubt")
+    found = opened(reader, tmp_path / "doubt").confidence(reader, pools())
+    assert (found == kept.confidence(reader, pools())).all() and found.shape == (7,)
+    proba = taught("proba", reader, pools())
+    assert np.allclose(proba.confidence(reader, pools()), observe(reader, pools()).probability)
+    with pytest.raises(UsageError, match="questions to teach them"):
+        taught("probe-cnn", reader, pools())
 
 
 def test_a_doubt_of_another_reader_or_a_broken_one_is_refused(folder: Path, tmp_path: Path) -> None:

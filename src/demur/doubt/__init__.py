@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from demur.doubt.base import Doubt, doubt
+    from demur.doubt.kept import Kept, opened, save, taught
     from demur.doubt.observed import Observed
     from demur.doubt.probes import Probes
     from demur.doubt.seeing import observe
 
-__all__ = ["Doubt", "Observed", "Probes", "doubt", "observe"]
+__all__ = ["Doubt", "Kept", "Observed", "Probes", "doubt", "observe", "opened", "save", "taught"]
 
-_HOMES = {"Doubt": "base", "Observed": "observed", "Probes": "probes", "doubt": "base", "observe": "seeing"}
+_HOMES = {
+    **{"Doubt": "base", "doubt": "base", "Observed": "observed", "Probes": "probes", "observe": "seeing"},
+    **{"Kept": "kept", "opened": "kept", "save": "kept", "taught": "kept"},
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ one reader say nothing of another, so that another is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,10 @@ from safetensors.numpy import load_file, save_file
 from demur import store
 from demur.doubt.base import Doubt, doubt
 from demur.doubt.probes import Probes
-from demur.errors import DataError, UsageError
+from demur.doubt.seeing import observe
+from demur.errors import DataError, UsageError, require
 from demur.reading.base import Reader
+from demur.types import FloatArray, Pool
 
 PLACE = "doubt"
 _LEARNT, _PROBES = "learnt.safetensors", "probes.safetensors"
@@ -36,6 +38,30 @@ class Kept:
             raise UsageError(f"{self.doubt.spec} has learnt nothing yet; fit it before it is used")
         if self.doubt.pictures and self.probes is None:
             raise UsageError(f"{self.doubt.spec} looks at what probes see; give the probes with it")
+
+    def confidence(self, reader: Reader, pools: Sequence[Pool]) -> FloatArray:
+        """How sure the reader may be of what it quotes from each question's passage."""
+        return self.doubt.sure(observe(reader, pools, self.probes))
+
+
+def taught(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Sequence[Pool] = ()) -> Kept:
+    """A doubt of a reader, fitted on questions of SQuAD's kind that the reader has not learnt from.
+
+    Where it looks at what probes see, they learn from `train`, which the reader may have seen.
+    """
+    how = doubt(how)
+    probes = None
+    if how.pictures:
+        if not train:
+            raise UsageError(f"{how.spec} looks at what probes see; give questions to teach them, as train=…")
+        require("torch", extra="encoder")
+        from demur.doubt.probe_training import ProbeTrainer
+
+        probes = ProbeTrainer().train(reader, train)
+    if how.needs_fitting:
+        seen = observe(reader, pools, probes)
+        how = how.fit(seen, seen.predictions(pools, seen.probability).correct)
+    return Kept(how, probes)
 
 
 def place_of(reader: Reader) -> Path:

@@ -187,7 +187,7 @@ def _dropping(reader: Reader, seed: int | None) -> Iterator[None]:
     import torch
 
     network = held()[0]
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         torch.manual_seed(_AGAIN * (1 + seed))
         network.train()
         try:
