@@ -18,6 +18,7 @@ from demur.errors import DataError, UsageError
 from demur.rankers.opening import save as save_reader
 from demur.reading.opening import reader as named
 from demur.reading.span_reader import SpanReader
+from demur.risk import qualifier
 from demur.types import Pool
 from doubt.test_probes import pools
 from laws import toys
@@ -105,6 +106,10 @@ def test_it_qualifies_what_any_ranker_puts_first(folder: Path) -> None:
     tied = Reading(reader=str(folder)).confidence(asked[:1], [np.zeros(2)])[0]
     both = [Reading(reader=str(folder)).confidence(asked[:1], [np.eye(2)[n]])[0] for n in (0, 1)]
     assert tied == pytest.approx(min(both), rel=1e-4)
+    again = qualifier(Reading(reader=str(folder), by="kept").spec)
+    assert (again.confidence(asked, scores) == found).all()
+    with pytest.raises(UsageError, match="calibrate the gate again"):
+        Reading(reader=str(folder), by="proba", of="0" * 16).confidence(asked, scores)
     with pytest.raises(UsageError, match="needs a reader"):
         Reading().confidence(asked, scores)
     with pytest.raises(UsageError, match="must learn first"):

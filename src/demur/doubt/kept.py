@@ -6,6 +6,7 @@ one reader say nothing of another, so that another is refused.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,19 @@ class Kept:
             raise UsageError(f"{self.doubt.spec} has learnt nothing yet; fit it before it is used")
         if self.doubt.pictures and self.probes is None:
             raise UsageError(f"{self.doubt.spec} looks at what probes see; give the probes with it")
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that a confidence hangs on, besides the reader."""
+        digest = hashlib.sha256(self.doubt.spec.encode())
+        learnt = self.doubt.learnt
+        for array in (
+            *(learnt[name] for name in sorted(learnt)),
+            *(self.probes.weights if self.probes else ()),
+        ):
+            digest.update(f"{array.shape}".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:16]
 
     def confidence(self, reader: Reader, pools: Sequence[Pool]) -> FloatArray:
         """How sure the reader may be of what it quotes from each question's passage."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,7 @@ from demur.reading.base import Reader
 from demur.reading.opening import reader as named
 from demur.risk.confidence import Qualifier
 from demur.risk.scored import Scored
+from demur.specs import Spec
 from demur.types import FloatArray, Pool
 
 
@@ -33,6 +35,8 @@ class Reading(Qualifier):
     """By how much a number may change with what else is read at the same time."""
     reader: str = ""
     by: str = "proba"
+    of: str = ""
+    """A hash of the reader and its doubt, which a gate keeps: when they change, it must be made anew."""
 
     def __post_init__(self) -> None:
         if self.by != "kept" and doubt(self.by).needs_fitting:
@@ -40,10 +44,25 @@ class Reading(Qualifier):
                 f"by={self.by} must learn first; save it in the reader's folder, and write by=kept"
             )
 
+    @property
+    def spec(self) -> str:
+        """The spelling that builds this again, with the hash of what it asks."""
+        of = self.of or (self._asked if self.reader else "")
+        return str(Spec(self.name, {"reader": self.reader, "by": self.by, "of": of}))
+
+    @property
+    def _asked(self) -> str:
+        reader, kept = _opened(self.reader, self.by)
+        return hashlib.sha256(f"{reader.fingerprint} {kept.fingerprint}".encode()).hexdigest()[:16]
+
     def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """What the doubt says of each top candidate; of equally good ones, the least."""
         if not self.reader:
             raise UsageError("reading needs a reader; write reading(reader=FOLDER)")
+        if self.of not in ("", self._asked):
+            raise UsageError(
+                f"the reader {self.reader} or its doubt is not what it was; calibrate the gate again"
+            )
         reader, kept = _opened(self.reader, self.by)
         firsts = [
             (pool, int(at) - int(start))
