@@ -31,8 +31,8 @@ class Case:
 def probe_pictures(path: str | Path, cases: Mapping[str, Case], *, layers: Sequence[str] = ()) -> None:
     """Write for each case how probable each layer holds each token to be the start, and the end.
 
-    Brightness goes with the square root. The token at 0 stands for no answer. Layers go up, the last on top; `layers` may name them. A mark below
-    shows where the reader's answer starts, and where it ends.
+    Brightness goes with the square root. The token at 0 stands for no answer. Layers go up, the last on top;
+    `layers` may name them. A mark below shows where the reader's answer starts, and where it ends.
     """
     if not cases or any(not each.picture.shape[2] for each in cases.values()):
         raise UsageError("there is nothing to draw; observe with probes, and choose a case or more")
