@@ -104,6 +104,10 @@ def embed(step: Step) -> None:
 
 
 def key(steps: Sequence[Step]) -> str:
-    """The hash of all that stages depend on."""
-    said = [[hash_of(s.data), hash_of(s.dev), s.by.known_by, s.by.edition, s.by.depends] for s in steps]
+    """The hash of all that stages depend on, wherever the cache lies: what it holds is named by its hash."""
+    home = str(cache.root())
+    said = [
+        [hash_of(s.data), hash_of(s.dev), s.by.known_by.replace(home, ""), s.by.edition, s.by.depends]
+        for s in steps
+    ]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
