@@ -1,0 +1,80 @@
+"""The Multihop Attention Network (Tran and Niederée 2018): texts are looked at several times, and compared.
+
+b pairs, t words in a text, e numbers in a word's vector, h units each way.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cosine_similarity, dropout
+
+from demur.nets.match_net import BothWays, MatchNet, filled
+
+
+class Multihop(MatchNet):
+    """The sum of 1 + hops cosines: of what each hop sees in the question, and in the answer for it.
+
+    With ``length`` above 0 it is as in the released code: texts are filled up to so many words, which take a
+    part of the attention, and the first memory is added in the place of what the hop before saw.
+    """
+
+    margin: ClassVar[float] = 0.1
+    heat: ClassVar[float] = 0.05
+
+    def __init__(
+        self, wide: int, hidden: int = 64, hops: int = 2, drop: float = 0.3, length: int = 0
+    ) -> None:
+        super().__init__()
+        self.sizes = {"wide": wide, "hidden": hidden, "hops": hops, "drop": drop, "length": length}
+        self.drop, self.length = drop, length
+        self.context = BothWays(nn.LSTM, wide, hidden)
+        self.sequence = BothWays(nn.LSTM, 2 * hidden, hidden)
+        self.looks, self.memories = (
+            nn.ModuleList(nn.Linear(2 * hidden, 2 * hidden, bias=False) for _ in range(hops))
+            for _ in range(2)
+        )
+        self.weights = nn.ModuleList(nn.Linear(2 * hidden, 1, bias=False) for _ in range(hops))
+
+    def forward(self, question: Tensor, answer: Tensor, asked: Tensor, there: Tensor) -> Tensor:
+        """The score of each pair."""
+        if self.length:
+            question, answer, asked, there = (
+                filled(each, self.length) for each in (question, answer, asked, there)
+            )
+        q, a = self.read(question, asked), self.read(answer, there)  # b × t × 2h
+        if self.length:  # padding is looked at too
+            asked, there = torch.ones_like(asked), torch.ones_like(there)
+        seen = self.hops(q, asked)
+        found = [cosine_similarity(one, self.answer(a, there, one)) for one in seen]
+        return torch.stack(found).sum(0)  # b
+
+    def read(self, text: Tensor, there: Tensor) -> Tensor:
+        """The states of a text: b × t × 2h, zeros where nothing is there."""
+        return self._dropped(self.context(self._dropped(text), there))
+
+    def hops(self, q: Tensor, asked: Tensor) -> list[Tensor]:
+        """What is seen in the question, b × 2h, at first and by each hop."""
+        memory = q.sum(1) / asked.sum(1, keepdim=True)  # b × 2h: the mean
+        seen = [memory]
+        for look, remember, weigh in zip(self.looks, self.memories, self.weights, strict=True):
+            mixed = look(q).tanh() * remember(memory).tanh()[:, None]  # b × t × 2h
+            seen.append(attended(q, weigh(mixed)[:, :, 0], asked))
+            memory = memory + (seen[-2] if self.length else seen[-1])
+        return seen
+
+    def answer(self, a: Tensor, there: Tensor, seen: Tensor) -> Tensor:
+        """What is seen in the answer, b × 2h, with something of the question in mind."""
+        states = self.sequence(a * seen[:, None], there)  # b × t × 2h
+        return attended(a, states.sum(2), there)
+
+    def _dropped(self, x: Tensor) -> Tensor:
+        return dropout(x, self.drop, self.training)
+
+
+def attended(x: Tensor, weights: Tensor, there: Tensor) -> Tensor:
+    """The mean of b × t × 2h weighed by the softmax of b × t, over the places that are there: b × 2h."""
+    shares = weights.masked_fill(~there, -torch.inf).softmax(1)  # b × t
+    return (shares[:, None] @ x)[:, 0]
