@@ -17,7 +17,7 @@ from demur.reading.spans import View, best, covering, span
 from demur.text import STOPWORDS, token_spans
 from demur.types import Pool
 
-_TOGETHER = 64  # questions read in one go
+_TOGETHER = 256  # questions read in one go
 _NEAR = 100  # characters around a span
 _AGAIN = 1_000_003  # passes with dropout draw from seeds apart
 
@@ -66,9 +66,11 @@ def observe(
         for at in range(0, len(pools), _TOGETHER):
             some = pools[at : at + _TOGETHER]
             views: list[list[tuple[View, Picture | None]]] = [[] for _ in some]
-            for view in reader.views([_pair(pool) for pool in some], states=probes is not None):
+            pairs = [_pair(pool) for pool in some]
+            order = sorted(range(len(some)), key=lambda place: len("".join(pairs[place])))  # little padding
+            for view in reader.views([pairs[place] for place in order], states=probes is not None):
                 picture = probes.picture(view.states) if probes is not None else None
-                views[view.pair].append((replace(view, states=()), picture))
+                views[order[view.pair]].append((replace(view, states=()), picture))
             for place, (pool, each) in enumerate(zip(some, views, strict=True)):
                 where = None if fixed is None else _where(fixed, at + place, pool)
                 seen.append(_seen(reader, pool, sorted(each, key=lambda two: two[0].number), where))
