@@ -71,7 +71,7 @@ class Distilled(CrossEncoder):
         for number, pool in enumerate(pools):
             if self.labels and not 0 < pool.positives < len(pool):
                 continue
-            chosen = range(len(pool))
+            chosen = list(range(len(pool)))
             if len(pool) > self.candidates:
                 draws = np.random.default_rng([self.seed, number])
                 right = [n for n, one in enumerate(pool.candidates) if self.labels and (one.label or 0) > 0]
