@@ -183,6 +183,27 @@ def net(name: str) -> str:
 
 
 @cache
+def match(name: str) -> str:
+    """A folder with a net that matches words, whose weights were drawn and not learnt."""
+    import torch
+
+    from demur.embedders.tables import table
+    from demur.nets.match_net import Worded
+    from demur.rankers import match_nets
+    from demur.rankers.opening import save
+    from demur.rankers.word_numbers import Lexicon
+
+    kinds = match_nets.MatchPyramid, match_nets.DeepMatching, match_nets.Multihop
+    kind = {kind.name: kind for kind in kinds}[name]
+    words = Lexicon.of(table(vectors()), [], buckets=50)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        network = Worded(kind.net(wide=8), torch.from_numpy(words.matrix))
+    save(kind.of(match_nets.Trained(network, words)), folder() / name)
+    return str(folder() / name)
+
+
+@cache
 def joint() -> str:
     """A folder with that classifier as a ranker that sees two other answers; nothing was learnt."""
     from demur.rankers.joint import Joint
@@ -198,10 +219,13 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "bidaf": lambda: {"folder": bidaf(), "max_length": 40, "stride": 12},
     "concat": lambda: {"folder": net("concat")},
     "cross-encoder": lambda: {"model": classifier()},
+    "deep-matching": lambda: {"folder": match("deep-matching")},
     "encoder": lambda: {"model": bert()},
     "feedback": lambda: {"first": "bm25", "features": f'encoder(model="{bert()}")'},
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
     "joint": lambda: {"folder": joint(), "k": 2, "first": "length"},
+    "match-pyramid": lambda: {"folder": match("match-pyramid")},
+    "multihop": lambda: {"folder": match("multihop")},
     "onnx": lambda: {"folder": exported()},
     "span-reader": lambda: {"model": answerer()},
     "siamese": lambda: {"folder": net("siamese")},

@@ -39,8 +39,7 @@ class DeepMatching(MatchNet):
         self.sizes = {"wide": wide, "rows": rows, "columns": columns, "hidden": hidden}
         self.sizes |= {"filters": filters, "dense": dense, "drop": drop, "shared": shared}
         self.rows, self.columns, self.drop = rows, columns, drop
-        self.of_question = BothWays(nn.GRU, wide, hidden)
-        self.of_answer = self.of_question if shared else BothWays(nn.GRU, wide, hidden)
+        self.states = nn.ModuleList(BothWays(nn.GRU, wide, hidden) for _ in range(1 if shared else 2))
         self.convolution = nn.Conv2d(2, filters, 3)
         self.dense = nn.Linear(filters * ((rows - 2) // 3) * ((columns - 2) // 3), dense)
         self.output = nn.Linear(dense, 1)
@@ -49,7 +48,7 @@ class DeepMatching(MatchNet):
         """The score of each pair."""
         asked, there = filled(asked, self.rows), filled(there, self.columns)  # b × m, b × n from here on
         question, answer = filled(question, self.rows), filled(answer, self.columns)  # b × m × e, b × n × e
-        q, a = self.of_question(question, asked), self.of_answer(answer, there)  # b × m × 2h, b × n × 2h
+        q, a = self.states[0](question, asked), self.states[-1](answer, there)  # b × m × 2h, b × n × 2h
         alike = torch.stack([question @ answer.transpose(1, 2), q @ a.transpose(1, 2)], 1)  # b × 2 × m × n
         seen = max_pool2d(relu(self.convolution(alike)), 3)  # b × f × (m-2)/3 × (n-2)/3
         seen = dropout(seen.flatten(1), self.drop, self.training)
