@@ -217,6 +217,7 @@ def joint() -> str:
 TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "average": lambda: {"vectors": vectors()},
     "bidaf": lambda: {"folder": bidaf(), "max_length": 40, "stride": 12},
+    "committee": lambda: {"rankers": f"{match('match-pyramid')}; {match('multihop')}"},
     "concat": lambda: {"folder": net("concat")},
     "cross-encoder": lambda: {"model": classifier()},
     "deep-matching": lambda: {"folder": match("deep-matching")},

@@ -1,0 +1,136 @@
+"""Committees out of what a net was at several moments of its training, and what else can be made of these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from demur.errors import UnknownName, UsageError
+from demur.evaluation import evaluate
+from demur.evaluation.measures import parse_measures
+from demur.rankers.base import Ranker
+from demur.rankers.committee import HOW, Committee
+from demur.rankers.match_nets import Match
+from demur.training.base import Report, Trainer, silent
+from demur.types import FloatArray, Pool
+
+TAKES = ("committee", "best", "last", "greedy", "average", "all")
+
+
+@dataclass(frozen=True)
+class Members(Trainer):
+    """A choice among the members of a committee, such as ``adversarial(take=all)`` makes; nothing is learnt.
+
+    `take`: ``committee``, those of every `every`-th epoch, the first and the last among them; ``best``, the
+    one that is best on dev; ``last``; ``greedy``, those that help the committee most on dev, one after the
+    other and perhaps several times, `rounds` times; ``average``, one net whose weights are the mean of the
+    committee's; ``all``. `how` and `weights` are those of the ranker ``committee``.
+    """
+
+    name: ClassVar[str] = "members"
+    take: str = "committee"
+    every: int = 3
+    how: str = "mean"
+    weights: str = "dev"
+    measure: str = "MAP"
+    rounds: int = 15
+
+    def __post_init__(self) -> None:
+        if self.take not in TAKES:
+            raise UnknownName("way to take members", self.take, TAKES)
+        if self.how not in HOW:
+            raise UnknownName("way to vote", self.how, HOW)
+        if min(self.every, self.rounds) < 1:
+            raise UsageError("every and rounds must be 1 or more")
+        parse_measures(self.measure)
+
+    def train(
+        self,
+        pools: Sequence[Pool],
+        dev: Sequence[Pool] = (),
+        *,
+        start: Ranker | None = None,
+        checkpoints: Path | None = None,
+        report: Report = silent,
+    ) -> Ranker:
+        """What is taken of the committee to start from; of the pools only dev is looked at."""
+        if not isinstance(start, Committee):
+            raise UsageError("members are taken of a committee; start from what adversarial(take=all) made")
+        return self.taken(start, dev)
+
+    def taken(self, of: Committee, dev: Sequence[Pool]) -> Ranker:
+        """What is taken of a committee."""
+        epochs = of.taken or list(range(len(of.members)))
+        if self.take == "last":
+            return of.members[int(np.argmax(epochs))]
+        if self.take == "best":
+            if not of.figures:
+                raise UsageError("nobody knows which member is best: there was no dev set")
+            return of.members[int(np.argmax(of.figures))]
+        if self.take in ("all", "greedy"):
+            chosen = list(range(len(epochs)))
+        else:
+            wanted = sampled(max(epochs), self.every)
+            chosen = [place for place, epoch in enumerate(epochs) if epoch in wanted]
+        weights = ", ".join(map(repr, self._greedy(of, dev))) if self.take == "greedy" else self.weights
+        if self.take == "greedy":
+            chosen = [place for place, weight in enumerate(weights.split(", ")) if float(weight)]
+            weights = ", ".join(weight for weight in weights.split(", ") if float(weight))
+        figures = [of.figures[place] for place in chosen] if of.figures else []
+        members = [of.members[place] for place in chosen]
+        made = Committee.of(members, self.how, weights, figures, [epochs[place] for place in chosen])
+        return averaged(made) if self.take == "average" else made
+
+    def _greedy(self, of: Committee, dev: Sequence[Pool]) -> list[float]:
+        """How often each member is taken, if always the one that helps most is (Caruana et al. 2004)."""
+        if not any(pool.positives for pool in dev):
+            raise UsageError("take=greedy needs a dev set with right answers")
+        alike = Committee.of(of.members, self.how, "uniform")
+        votes = [alike.united([vote] * len(of.members)) for vote in of.votes(dev)]  # each comparable
+        counts, best = np.zeros(len(votes)), -np.inf
+        sums: list[FloatArray] = [np.zeros(len(pool)) for pool in dev]
+        for _ in range(self.rounds):
+            tried = [
+                _value([total + more for total, more in zip(sums, vote, strict=True)], dev, self.measure)
+                for vote in votes
+            ]
+            place = int(np.argmax(tried))
+            if tried[place] < best:
+                break
+            best = tried[place]
+            counts[place] += 1
+            sums = [total + more for total, more in zip(sums, votes[place], strict=True)]
+        shares: list[float] = (counts / counts.sum()).tolist()
+        return shares
+
+
+def sampled(last: int, every: int) -> set[int]:
+    """The epochs whose nets are members: 0, every `every`-th, and the last."""
+    return {*range(0, last + 1, every), last}
+
+
+def averaged(committee: Committee) -> Match:
+    """One net whose weights are the weighted mean of the members'; it costs what one of them does."""
+    members = committee.members
+    first = members[0]
+    if not isinstance(first, Match) or not all(
+        isinstance(member, Match) and member.trained.shape == first.trained.shape for member in members
+    ):
+        raise UsageError("only nets of one shape, with the same words, have weights with a mean")
+    nets = [member.trained.network.net.state_dict() for member in members if isinstance(member, Match)]
+    has = first.fresh()
+    shares = committee.shares().tolist()
+    mean = {
+        name: tensor + sum(share * (net[name] - tensor) for net, share in zip(nets, shares, strict=True))
+        for name, tensor in nets[0].items()
+    }
+    has.network.net.load_state_dict(mean)
+    return type(first).of(has)
+
+
+def _value(scores: Sequence[FloatArray], dev: Sequence[Pool], measure: str) -> float:
+    return next(iter(evaluate(scores, dev, measure).measures.values())).mean
