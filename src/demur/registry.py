@@ -56,6 +56,7 @@ OURS: dict[str, dict[str, str]] = {
         "words": "demur.embedders.words:WordVectors",
     },
     "trainer": {
+        "adversarial": "demur.training.adversarial:Adversarial",
         "bidaf": "demur.training.readers:Bidaf",
         "concat": "demur.training.small:Concat",
         "confident": "demur.training.confident:Confident",
@@ -107,6 +108,7 @@ OURS: dict[str, dict[str, str]] = {
     },
     "qualifier": {
         "agreement": "demur.risk.agreement:Agreement",
+        "committee": "demur.risk.committee:Disagreement",
         "coverage": "demur.risk.wording:Coverage",
         "entropy": "demur.risk.confidence:Entropy",
         "learned": "demur.risk.learned:Learned",

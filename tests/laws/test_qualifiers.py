@@ -33,7 +33,10 @@ def drawn(count: int, seed: int) -> tuple[list[Pool], list[FloatArray]]:
     return pools, scores
 
 
-NEEDS: dict[str, Callable[[], dict[str, Setting]]] = {"reading": lambda: {"reader": toys.answerer()}}
+NEEDS: dict[str, Callable[[], dict[str, Setting]]] = {
+    "committee": lambda: {"model": toys.committee()},
+    "reading": lambda: {"reader": toys.answerer()},
+}
 """Settings without which a qualifier can say nothing."""
 TAUGHT = drawn(60, 1)
 POOLS, SCORES = drawn(48, 2)

@@ -204,6 +204,16 @@ def match(name: str) -> str:
 
 
 @cache
+def committee() -> str:
+    """A folder with a committee of two such nets and of bm25."""
+    from demur.rankers.opening import ranker, save
+
+    members = f"{match('match-pyramid')}; {match('multihop')}; bm25"
+    save(ranker("committee", rankers=members, how="zscore"), folder() / "committee")
+    return str(folder() / "committee")
+
+
+@cache
 def joint() -> str:
     """A folder with that classifier as a ranker that sees two other answers; nothing was learnt."""
     from demur.rankers.joint import Joint

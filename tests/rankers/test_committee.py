@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +96,7 @@ def test_a_folder_like_any_other_that_reads_members_when_asked(
     assert lists(again) == lists(committee) and len(opened) == 2
     assert again.fingerprint == committee.fingerprint
     files = [tmp_path / "model" / f"member-{n}" / word_numbers.VECTORS for n in (1, 2)]
-    assert os.path.samefile(*files), "vectors lie there once"
+    assert files[0].samefile(files[1]), "vectors lie there once"
     one, two = again.members
     assert isinstance(one, Match) and isinstance(two, Match) and one.trained.words is two.trained.words
 

@@ -1,4 +1,4 @@
-"""Several rankers that vote: above all one net at several moments of its training (Gupta and Carvalho 2019)."""
+"""Several rankers that vote, above all one net at several moments of its training (Gupta and Carvalho)."""
 
 from __future__ import annotations
 

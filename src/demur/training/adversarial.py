@@ -1,0 +1,164 @@
+"""The trainer that goes on with a net that matches words, against an adversary, and makes a committee."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from demur.errors import UnknownName, UsageError, require
+from demur.evaluation import evaluate
+from demur.evaluation.measures import parse_measures
+from demur.rankers.base import Ranker
+from demur.rankers.committee import Committee
+from demur.rankers.match_nets import Match, Trained
+from demur.training.base import Report, Trainer, silent
+from demur.training.committee import Members
+from demur.training.quarry import Quarry
+from demur.types import Pool
+
+if TYPE_CHECKING:
+    from demur.nets.match_net import Worded
+    from demur.training.irgan import Rules
+
+ADVERSARIES = ("irgan", "mined", "bm25", "none")
+PRESETS = ("fixed", "paper", "code")
+
+
+@dataclass(frozen=True)
+class Adversarial(Trainer):
+    """A net goes on learning from wrong answers that an adversary chooses; what comes back is a committee.
+
+    In each epoch every right answer stands against `shown` answers of a pool of `pool`. `adversary`:
+    ``irgan``, a second net that learns to show what the first falls for; ``mined``, those that the net
+    itself scores highest; ``bm25``, those with most words of the question; ``none``, any. Of the presets,
+    ``paper`` and ``code`` play as was published, ``fixed`` as it should be; what is 0 is the preset's own.
+
+    The net is kept every `every`-th epoch, first and last among them, with what it reaches by the measure
+    `early` on dev; `take` says what is made of these: see the trainer ``members``. With `patience`, the game
+    ends after so many epochs without a gain.
+    """
+
+    name: ClassVar[str] = "adversarial"
+    adversary: str = "irgan"
+    preset: str = "fixed"
+    epochs: int = 12
+    batch: int = 8
+    shown: int = 5
+    every: int = 3
+    take: str = "committee"
+    how: str = "mean"
+    weights: str = "dev"
+    early: str = "MAP"
+    patience: int = 0
+    pool: int = 0
+    margin: float = 0.0
+    learning_rate: float = 0.0
+    generator_rate: float = 0.0
+    temperature: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.adversary not in ADVERSARIES:
+            raise UnknownName("adversary", self.adversary, ADVERSARIES)
+        if self.preset not in PRESETS:
+            raise UnknownName("preset", self.preset, PRESETS)
+        least = self.patience, self.pool, self.margin, self.seed
+        if min(self.epochs, self.batch, self.shown, self.every) < 1 or min(least) < 0:
+            what = "epochs, batch, shown and every must be 1 or more"
+            raise UsageError(f"{what}; patience, pool, margin and seed 0 or more")
+        if min(self.learning_rate, self.generator_rate, self.temperature) < 0:
+            raise UsageError("learning_rate, generator_rate and temperature must not be below 0")
+        if self.early:
+            parse_measures(self.early)
+        self._members()
+
+    def train(
+        self,
+        pools: Sequence[Pool],
+        dev: Sequence[Pool] = (),
+        *,
+        start: Ranker | None = None,
+        checkpoints: Path | None = None,
+        report: Report = silent,
+    ) -> Ranker:
+        """What `take` says of the nets that these pools teach, beginning with the one to start from."""
+        torch = require("torch", extra="encoder")
+        from demur.training.game import Course, play
+
+        if not isinstance(start, Match):
+            what = (
+                f"adversarial training cannot start from {start.spec}" if start else "nothing to start from"
+            )
+            fix = "first train one with match-pyramid, deep-matching or multihop, in a stage before"
+            raise UsageError(f"{what}; {fix}")
+        named = None
+        if checkpoints is not None:
+            checkpoints.mkdir(parents=True, exist_ok=True)
+            named = checkpoints / f"{self._key(pools, dev, start)}.safetensors"
+        has = start.fresh()
+        course = Course(
+            self.adversary,
+            self._rules(),
+            self.epochs,
+            self.batch,
+            self.shown,
+            self.every,
+            self.patience,
+            self.seed,
+        )
+        with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
+            game = play(has, Quarry.of(pools), course, self._judge(start, has, dev), named, report)
+        members = []
+        for epoch in sorted(game.kept):
+            network = copy.deepcopy(has.network)
+            network.load_state_dict(game.kept[epoch], strict=False)  # without vectors that stay
+            members.append(_ranker(start, has, network))
+        figures = [game.log[epoch]["dev"] for epoch in sorted(game.kept) if "dev" in game.log[epoch]]
+        every = Committee.of(members, self.how, self.weights, figures, sorted(game.kept))
+        return self._members().taken(every, dev)
+
+    def _members(self) -> Members:
+        return Members(self.take, self.every, self.how, self.weights, self.early or "MAP")
+
+    def _rules(self) -> Rules:
+        from demur.training.irgan import PRESETS
+
+        rules = PRESETS[self.preset]
+        heat = self.temperature
+        return dataclasses.replace(
+            rules,
+            pool=self.pool or rules.pool,
+            margin=self.margin or rules.margin,
+            discriminator_rate=self.learning_rate or rules.discriminator_rate,
+            generator_rate=self.generator_rate or rules.generator_rate,
+            sampling=heat or rules.sampling,
+            likelihood=heat or rules.likelihood,
+        )
+
+    def _judge(self, start: Match, has: Trained, dev: Sequence[Pool]) -> Callable[[Worded], float] | None:
+        """What says how good a net is on dev; None if there is nothing to say it by."""
+        if not self.early or not any(pool.positives for pool in dev):
+            return None
+
+        def judge(network: Worded) -> float:
+            found = evaluate(_ranker(start, has, network), dev, self.early).measures
+            return next(iter(found.values())).mean
+
+        return judge
+
+    def _key(self, pools: Sequence[Pool], dev: Sequence[Pool], start: Ranker) -> str:
+        """A hash of all that is learnt from, so that no checkpoint is taken for another's."""
+        settings = dataclasses.replace(self, take="all", how="mean", weights="dev").known_by
+        digest = hashlib.sha256(f"{settings} {start.fingerprint}".encode())
+        for pool in (*pools, *dev):
+            digest.update(repr((pool.question, pool.answers, pool.labels)).encode())
+        return digest.hexdigest()[:16]
+
+
+def _ranker(start: Match, has: Trained, network: Worded) -> Match:
+    return type(start).of(Trained(network, has.words, has.question_words, has.answer_words))

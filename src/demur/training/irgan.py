@@ -1,0 +1,115 @@
+"""The game of IRGAN (Wang et al. 2017), pairwise, after Gupta and Carvalho (2019): what it asks of two nets.
+
+A generator shows wrong answers of a pool to a discriminator, which learns to put the right one above them by
+a margin; the generator is rewarded by how far it falls short. B questions, P answers in a pool, K of them
+shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the paper and its code resolve differently; temperatures are in parts of the net's own.
+
+    `signed` rewards may be below 0, others are clipped at the hinge. With a `baseline` only what is better
+    than the other answers shown is rewarded. `sampling` and `likelihood` are the temperatures of what is
+    drawn and of its log-probability; `second` that of other answers drawn for the discriminator, `seconds`
+    of them.
+    """
+
+    signed: bool = True
+    baseline: bool = True
+    again: bool = True  # whether an answer may be drawn twice
+    own: bool = True  # whether the question's own wrong answers come first in its pool
+    with_right: bool = False  # whether the right answer is in the pool
+    sampling: float = 1.0
+    likelihood: float = 1.0
+    second: float = 0.0
+    seconds: int = 0
+    summed: bool = False  # a hinge for each answer shown, summed, in the place of their mean
+    clip: float = 0.0  # of each number in a gradient; 0 clips the length of all at 1
+    pool: int = 32
+    margin: float = 0.0  # 0 is the net's own
+    discriminator_rate: float = 3e-4
+    generator_rate: float = 1e-4
+
+
+PRESETS = {
+    "fixed": Rules(),
+    "paper": Rules(signed=False, baseline=False, own=False, pool=100),
+    "code": Rules(
+        baseline=False,
+        again=False,
+        own=False,
+        with_right=True,
+        sampling=1.0,  # exp(20 s), and 1 / 20 is multihop's own
+        likelihood=20.0,  # log-softmax at a temperature of 1
+        second=20 / 30,  # exp(30 s)
+        seconds=3,
+        summed=True,
+        clip=1.0,
+        pool=100,
+        margin=0.05,
+        discriminator_rate=0.05,
+        generator_rate=0.005,
+    ),
+}
+
+
+def reward(right: Tensor, shown: Tensor, margin: float, signed: bool) -> Tensor:
+    """What the generator gets for each answer shown, B × K: from how it stands to the right one, B × 1.
+
+    It is 2 σ(x) - 1 of what is missing to the margin, which is 0 at least unless rewards are signed.
+    """
+    missing = margin - (right - shown)
+    return 2 * torch.sigmoid(missing if signed else missing.clamp(min=0)) - 1
+
+
+def chances(scores: Tensor, there: Tensor, heat: float) -> Tensor:
+    """The logarithm of the chance of each answer of a pool: B × P, -inf where there is none."""
+    return (scores / heat).masked_fill(~there, -torch.inf).log_softmax(1)
+
+
+def drawn(log_chances: Tensor, count: int, again: bool) -> tuple[Tensor, Tensor]:
+    """The places of answers that are drawn by their chances, B × K; and which of them there are.
+
+    Without `again` none is drawn twice, so that a small pool has fewer than `count`.
+    """
+    if again:
+        places = torch.multinomial(log_chances.exp(), count, replacement=True)
+        return places, torch.ones_like(places, dtype=torch.bool)
+    noise = -torch.empty_like(log_chances).exponential_().log()  # Gumbel's: the largest are a sample
+    return highest(log_chances.detach() + noise, count)
+
+
+def highest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The places of the highest scores, B × K; and which of them there are, where others are -inf."""
+    found = scores.topk(min(count, scores.shape[1]), dim=1)
+    return found.indices, found.values > -torch.inf
+
+
+def reinforce(log_chance: Tensor, rewards: Tensor, shown: Tensor, baseline: bool) -> Tensor:
+    """The generator's loss, from B × K: its gradient is that of minus the expected reward, on average.
+
+    The baseline of an answer is the mean reward of the others shown. That is the reward less the mean of
+    all, times K / (K - 1): with the answer's own reward in the mean, the gradient would be too short by that.
+    """
+    rewards = rewards * shown
+    count = shown.sum(1, keepdim=True)
+    if baseline:
+        others = (rewards.sum(1, keepdim=True) - rewards) / (count - 1).clamp(min=1)
+        rewards = (rewards - others) * (count > 1)
+    terms = torch.where(shown, log_chance, 0.0) * rewards.detach()
+    return -(terms.sum(1) / count[:, 0].clamp(min=1)).mean()
+
+
+def hinge(right: Tensor, shown: Tensor, there: Tensor, margin: float, summed: bool) -> Tensor:
+    """The discriminator's loss: what is missing to the margin, from B × 1 and B × K."""
+    missing = (margin - right + shown).clamp(min=0) * there
+    return missing.sum() if summed else missing.sum() / there.sum().clamp(min=1)
