@@ -109,3 +109,13 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert done.returncode == 0 and "the ship" in done.stdout, done.stderr
     done = run("export", "bm25", "-o", tmp_path / "no")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "no cross-encoder" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a place where nobody may write")
+def test_where_nothing_can_be_written_there_is_one_line_before_the_work() -> None:
+    with pytest.raises(DataError, match="/proc/model: "):
+        export(CrossEncoder(model=toys.classifier()), "/proc/model")
+    done = run(
+        "evaluate", "example/questions", "--suite", "robust", "--ranker", "length", "-o", "/proc/robust"
+    )
+    assert done.returncode == 2 and done.stderr.startswith("demur: /proc/robust: "), done.stderr

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import demur
+from demur import training
 from demur.errors import UsageError
 from demur.rankers.cross_encoder import CrossEncoder as Ranker
 from demur.rankers.joint import Joint as JointRanker
@@ -92,3 +93,17 @@ def test_settings_that_make_no_sense(settings: dict[str, Any], said: str) -> Non
 def test_it_cannot_start_from_another_kind() -> None:
     with pytest.raises(UsageError, match="cannot start from bm25"):
         joint().train(POOLS, start=demur.ranker("bm25"))
+
+
+@pytest.mark.parametrize("trainer", ["joint", "debiased", "group-dro"])
+def test_no_checkpoint_is_taken_where_answers_that_were_not_sampled_differ(
+    trainer: str, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {"base": toys.bert(), "epochs": 1, "negatives": 1, **SMALL}
+    by = training.trainer(trainer, **settings)
+    for last in ("nothing", "something else"):
+        pools = [
+            Pool.of("quest?", ["may", "cape", "the ship", last], [1, 0, 0, None], id=f"{n}") for n in "ab"
+        ]
+        by.train(pools, checkpoints=tmp_path)
+    assert len(list(tmp_path.glob("*.safetensors"))) == 2

@@ -37,6 +37,31 @@ def test_a_killed_run_ends_like_one_that_was_not(tmp_path: Path) -> None:
     assert all(torch.equal(whole[name], resumed[name]) for name in whole)
 
 
+def test_a_run_that_goes_on_has_the_whole_log(tmp_path: Path) -> None:
+    def logged(checkpoint: Path | None, stop_at: int = 99) -> list[dict[str, Any]]:
+        net, said, taken = torch.nn.Linear(2, 1), list[dict[str, Any]](), 0
+
+        def loss_of(step: Any) -> tuple[torch.Tensor, int]:
+            nonlocal taken
+            taken += 1
+            if taken > stop_at:
+                raise KeyboardInterrupt
+            return (net(torch.ones(len(step), 2)) ** 2).mean(), len(step)
+
+        torch.manual_seed(1)
+        torch.nn.init.ones_(net.weight)
+        torch.nn.init.ones_(net.bias)
+        schedule = Schedule(0.05, precision="fp32", minutes=0)
+        fit(net, STEPS, loss_of, schedule, checkpoint, said.append, ends=[4, 8, 12])
+        return [{**facts, "resumed": None} for facts in said if "epoch" in facts]
+
+    whole = logged(None)
+    with pytest.raises(KeyboardInterrupt):
+        logged(tmp_path / "ck.safetensors", stop_at=9)
+    assert logged(tmp_path / "ck.safetensors") == whole
+    assert [facts["epoch"] for facts in whole] == [1, 2, 3]
+
+
 def test_it_learns_and_says_so() -> None:
     torch.manual_seed(0)
     net, said = torch.nn.Linear(2, 1), list[dict[str, Any]]()

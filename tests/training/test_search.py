@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,3 +152,17 @@ def test_settings_that_the_trainer_lacks_and_no_dev_set_are_refused(recipe: Reci
     bare = Recipe(recipe.trainer, [Stage(recipe.stage[0].data)], search=Search(SPACE))
     with pytest.raises(UsageError, match="needs a dev set"):
         search(bare)
+
+
+def test_a_value_that_cannot_be_is_found_before_the_first_trial(
+    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stages, "run", lambda *_: pytest.fail("it was found too late"))
+    with pytest.raises(UsageError, match="margin from 0 to 1"):
+        search(replace(recipe, search=Search({"margin": [0.01, 5]})))
+
+
+def test_nothing_is_left_where_there_was_nothing_to_learn(recipe: Recipe, tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        make(replace(recipe, search=Search({"margn": [0.01]})), tmp_path / "model")
+    assert not list(tmp_path.glob("*.parts"))

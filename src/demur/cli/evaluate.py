@@ -131,12 +131,14 @@ def _suite(
 ) -> None:
     """Run a suite over rankers and show what it found."""
     from itertools import groupby
+    from pathlib import Path
 
     from rich.table import Table
 
     from demur.errors import UnknownName, UsageError
     from demur.evaluation.robust import robustness, write
     from demur.evaluation.robust.page import HEADS, TITLES, cells, families
+    from demur.files import written
     from demur.rankers import ranker as named
     from demur.specs import listed
 
@@ -145,6 +147,9 @@ def _suite(
     if data is None or ranker is None:
         raise UsageError("a suite needs DATA with labels, and --ranker R")
     rankers = {spec: named(spec) for spec in listed(ranker)}
+    if output is not None:
+        with written(output):  # before the work
+            Path(output).mkdir(parents=True, exist_ok=True)
     with meter("meddling", "conditions") as advance:
         found = robustness(rankers, _read(data, read_as), seeds=seeds, data=data, on_condition=advance)
     if output is not None:

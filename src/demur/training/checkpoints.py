@@ -1,11 +1,12 @@
 """Where the training of a large network stands, as one safetensors file.
 
-It holds the weights now and at their best, what the objective has learnt and remembers, Adam's moments and
-the state of the random numbers, and is written beside and renamed.
+It holds the weights now and at their best, what the objective has learnt and remembers, Adam's moments, the
+state of the random numbers and the log of the epochs, and is written beside and renamed.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +28,7 @@ class Standing:
     best_epoch: int = 0
     best_dev: float = float("-inf")
     best: dict[str, Tensor] = field(default_factory=dict)
+    log: list[dict[str, Any]] = field(default_factory=list)  # of the epochs that are over
 
     def took(self, loss: float) -> None:
         """One step more, with this loss."""
@@ -61,7 +63,8 @@ def keep(
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     beside = path.with_name(f".{path.name}.part")
     kept = {name: value.contiguous().clone() for name, value in tensors.items()}  # clones: some share memory
-    save_file(kept, beside, {name: repr(getattr(at, name)) for name in _FACTS})
+    said = {name: repr(getattr(at, name)) for name in _FACTS}
+    save_file(kept, beside, said | {"log": json.dumps(at.log)})
     beside.replace(path)
 
 
@@ -89,7 +92,7 @@ def resumed(
     if "random.cuda" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors["random.cuda"])
     said: dict[str, Any] = {name: kind(facts[name]) for name, kind in _FACTS.items() if name in facts}
-    return Standing(**said, best=_named(tensors, "best."))
+    return Standing(**said, best=_named(tensors, "best."), log=json.loads(facts.get("log", "[]")))
 
 
 def _named(tensors: Mapping[str, Tensor], start: str) -> dict[str, Tensor]:

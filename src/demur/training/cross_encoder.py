@@ -48,6 +48,7 @@ class CrossEncoder(Trainer):
     """
 
     name: ClassVar[str] = "cross-encoder"
+    whole: ClassVar[bool] = False  # whether it hangs on candidates that are not sampled too
     base: str = "minilm"
     loss: str = "listwise"
     learning_rate: float = 1e-4
@@ -112,7 +113,11 @@ class CrossEncoder(Trainer):
             named = None
             if checkpoints is not None:
                 checkpoints.mkdir(parents=True, exist_ok=True)
-                key = self._key(taught, begun if start else None, dev if judge else ())
+                key = self._key(
+                    [*taught, *pools] if self.whole else taught,
+                    begun if start else None,
+                    dev if judge else (),
+                )
                 named = checkpoints / f"{key}.safetensors"
             self._fit(network, objective, pairs, taught, judge, named, report)
         return begun.holding(network.to(device_named(begun.device)), tokenizer)

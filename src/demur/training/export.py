@@ -73,7 +73,8 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "int8", calibrat
     exact = dataclasses.replace(ranker, precision="fp32", device="cpu").holding(network, tokenizer)
     with written(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
+        temporary = tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent)
+    with temporary as beside:
         inside = Path(beside)
         _keep_tokenizer(tokenizer, inside)
         length = min(ranker.max_length, positions(network))

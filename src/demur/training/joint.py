@@ -37,6 +37,7 @@ class Joint(CrossEncoder):
     """
 
     name: ClassVar[str] = "joint"
+    whole: ClassVar[bool] = True
     first: str = FIRST
     k: int = 3
     mode: str = "others"

@@ -85,6 +85,8 @@ def fit(
     )
     network.train()
     at = resumed(checkpoint, network, objective, optimiser)
+    for told in at.log:
+        report({**told, "resumed": True})
     all_of_us = together(objective, schedule.device)
     updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * all_of_us.world))
     said = kept = time.monotonic()
@@ -126,6 +128,7 @@ def fit(
                 if 0 < schedule.patience <= epoch - at.best_epoch:
                     at.step = len(updates)
             at.total, at.taken = 0.0, 0
+            at.log.append(facts)
             report(facts)
         over = at.step == len(updates)
         if (

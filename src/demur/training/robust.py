@@ -39,6 +39,7 @@ class Debiased(CrossEncoder):
     """
 
     name: ClassVar[str] = "debiased"
+    whole: ClassVar[bool] = True
     method: str = "poe"
     entropy: float = 0.0
 
@@ -74,6 +75,7 @@ class GroupDRO(CrossEncoder):
     """
 
     name: ClassVar[str] = "group-dro"
+    whole: ClassVar[bool] = True
     loss: str = "pointwise"
     rate: float = 0.01
     adjust: float = 0.0

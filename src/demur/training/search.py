@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 METHODS = ("grid", "tpe", "random")
 _RANGE = {"low", "high", "log"}
+_LOOKED_AT = 1000  # settings, before any is tried
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,9 @@ def search(recipe: Recipe, work: Path | None = None, report: Report = silent) ->
     for key in wanted.space:
         if not hasattr(recipe.by(recipe.stage[-1]), key):
             raise UsageError(f"search.space names {key}, which {recipe.trainer} does not have")
+    ends = [v if isinstance(v, list) else [v["low"], v["high"]] for v in wanted.space.values()]
+    for values in itertools.islice(itertools.product(*ends), _LOOKED_AT):  # no mistake is found after hours
+        _with(recipe, dict(zip(wanted.space, values, strict=True)))
     log = None if work is None else work / f"{_key(recipe)}.trials"
     known = _noted(log)
     done: list[Trial] = []

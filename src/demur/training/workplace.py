@@ -35,7 +35,12 @@ def workplace(model: Path) -> Iterator[Path]:
         what = f"{folder}, where unfinished training is kept, holds something else ({strange[0]})"
         raise UsageError(f"{what}; move it away, or train into another folder")
     with _alone(folder):
-        yield folder
+        try:
+            yield folder
+        except BaseException:
+            if {path.name for path in folder.iterdir()} <= {_LOCK}:  # nothing to go on from
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
         for path in folder.iterdir():
             if _OURS.fullmatch(path.name):
                 if path.is_dir():
