@@ -13,6 +13,7 @@ import demur
 from demur.data import formats
 from demur.errors import DataError, UsageError
 from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.opening import save
 from demur.training import onnx_bert
 from demur.training.export import export
 from demur.types import Pool
@@ -119,3 +120,10 @@ def test_where_nothing_can_be_written_there_is_one_line_before_the_work() -> Non
         "evaluate", "example/questions", "--suite", "robust", "--ranker", "length", "-o", "/proc/robust"
     )
     assert done.returncode == 2 and done.stderr.startswith("demur: /proc/robust: "), done.stderr
+
+
+def test_a_model_is_not_exported_onto_itself(tmp_path: Path) -> None:
+    save(CrossEncoder(model=toys.classifier()), tmp_path / "model")
+    with pytest.raises(UsageError, match="holds the network itself"):
+        export(demur.open(tmp_path / "model"), tmp_path / "model")
+    assert demur.open(tmp_path / "model").name == "cross-encoder"

@@ -107,3 +107,14 @@ def test_no_checkpoint_is_taken_where_answers_that_were_not_sampled_differ(
         ]
         by.train(pools, checkpoints=tmp_path)
     assert len(list(tmp_path.glob("*.safetensors"))) == 2
+
+
+def test_pools_of_two_files_may_have_the_same_ids() -> None:
+    one, other = [
+        Pool.of("quest?", answers, [1, 0, 0, 0], id="1")
+        for answers in (["may", "cape", "the ship", "quest"], ["the ship", "may", "quest", "cape"])
+    ]
+    renamed = [one, Pool("2", other.question, other.candidates)]
+    by = joint(epochs=1, k=1, negatives=3)
+    same, apart = (by.train(pools).score_pools(POOLS[:3]) for pools in ([one, other], renamed))
+    assert all(np.array_equal(a, b) for a, b in zip(same, apart, strict=True))

@@ -67,6 +67,8 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "int8", calibrat
         raise UsageError(f"{ranker.spec} is no cross-encoder, and only those can be exported")
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
         raise DataError("is there already and is no model", path=folder, fix="name another folder")
+    if ranker.folder and folder.resolve() == Path(ranker.folder).resolve():
+        raise UsageError(f"{folder} holds the network itself, which would be lost; name another folder")
     pools = _some(calibrate)
     network, tokenizer = ranker.fresh()
     network = network.cpu().float().eval()

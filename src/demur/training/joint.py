@@ -103,8 +103,7 @@ class Joint(CrossEncoder):
                 one, other = pool.answers
                 rows += [(pool.question, one, (other,)), (pool.question, other, (one,))]
             return begun.tokens(network, tokenizer, rows)
-        whole = {(pool.id, pool.question): pool for pool in pools}
-        used = [whole[pool.id, pool.question] for pool in taught]
+        used = [pool for pool in pools if self._sampled(pool) is not None]  # of two files ids may be the same
         near = begun.prepare(pools).others(used)
         rows = []
         for number, (pool, all_of, of_pool) in enumerate(zip(taught, used, near, strict=True)):
