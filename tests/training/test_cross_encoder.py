@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -98,3 +99,15 @@ def test_without_labels_there_is_one_line() -> None:
         quick().train([Pool.of("q", ["a", "b"])])
     with pytest.raises(UsageError, match="use loss=listwise"):
         trainer("cross-encoder(loss=triplet)")
+
+
+@pytest.mark.parametrize("name", ["cross-encoder", "joint", "scan"])
+def test_what_hangs_on_a_base_is_not_taken_for_another_bases(name: str, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(toys.bert(), base)
+    by = trainer(name, base=str(base))
+    before = by.depends
+    assert trainer(name, base=str(base)).depends == before
+    weights = base / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4] + b"\0\0\0\1")
+    assert by.depends != before

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from demur.embedders.encoder_loading import device_named
+from demur.embedders.encoder_loading import content, device_named
 from demur.errors import UsageError, require
 from demur.evaluation import evaluate
 from demur.evaluation.measures import parse_measures
@@ -81,6 +81,11 @@ class CrossEncoder(Trainer):
             raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
         if self.early:
             parse_measures(self.early)
+
+    @property
+    def depends(self) -> str:
+        """A hash of the base, if it is a folder, as others may be put there."""
+        return content(Path(self.base)) if Path(self.base).is_dir() else ""
 
     def train(
         self,

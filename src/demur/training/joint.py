@@ -51,8 +51,8 @@ class Joint(CrossEncoder):
 
     @property
     def depends(self) -> str:
-        """A hash of the first ranker."""
-        return named(self.first).fingerprint
+        """A hash of the first ranker, and of the base if it is a folder."""
+        return super().depends + named(self.first).fingerprint
 
     def _begun(self, start: Ranker | None) -> CrossEncoderRanker:
         if start is not None and not isinstance(start, CrossEncoderRanker):
