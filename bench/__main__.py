@@ -8,7 +8,19 @@ import platform
 import sys
 from importlib.metadata import version
 
-PARTS = ("measures", "bm25", "ask", "loading", "risk", "alignment", "encoder", "training", "scan", "finetune")
+PARTS = (
+    "measures",
+    "bm25",
+    "ask",
+    "loading",
+    "risk",
+    "alignment",
+    "encoder",
+    "training",
+    "scan",
+    "finetune",
+    "committee",
+)
 PACKAGES = ("demur", "numpy", "scipy", "rank-bm25", "bm25s", "ir-measures")
 
 

@@ -108,7 +108,7 @@ OURS: dict[str, dict[str, str]] = {
     },
     "qualifier": {
         "agreement": "demur.risk.agreement:Agreement",
-        "committee": "demur.risk.committee:Disagreement",
+        "committee": "demur.doubt.committee:Disagreement",
         "coverage": "demur.risk.wording:Coverage",
         "entropy": "demur.risk.confidence:Entropy",
         "learned": "demur.risk.learned:Learned",

@@ -54,6 +54,10 @@ def test_they_learn(name: str, tmp_path: Path) -> None:
     again = demur.open(tmp_path / "model")
     assert again.fingerprint == trained.fingerprint
     assert [a.tolist() for a in again.score_pools(TEST)] == [a.tolist() for a in trained.score_pools(TEST)]
+    save(again, tmp_path / "other")
+    one, other = (tmp_path / name / "vectors.safetensors" for name in ("model", "other"))
+    assert one.samefile(other), "vectors lie on the disk once"
+    assert demur.open(tmp_path / "other").fingerprint == trained.fingerprint
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,7 @@
-"""Parts of a split that any dataset has, such as ``clean`` and ``sample-100``; more are in `perturb`."""
+"""Parts of a split that any dataset has, such as ``clean``, ``sample-100`` and ``rest-100``, all others.
+
+More are in `perturb`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from demur.data.loaders.base import Subset
 from demur.errors import UnknownName
 from demur.types import Pool
 
-_SAMPLE = re.compile(r"sample-(\d+)(?:-seed-(\d+))?")
+_SAMPLE = re.compile(r"(sample|rest)-(\d+)(?:-seed-(\d+))?")
 
 
 def answerable(pools: Iterable[Pool]) -> Iterator[Pool]:
@@ -43,6 +46,13 @@ def sample(pools: Iterable[Pool], count: int, seed: int = 0) -> Iterator[Pool]:
     yield from (pool for _, _, pool in sorted(kept, key=lambda item: -item[1]))
 
 
+def rest(pools: Iterable[Pool], count: int, seed: int = 0) -> Iterator[Pool]:
+    """All pools but those of the sample, in their order; all are held."""
+    held = list(pools)
+    drawn = {id(pool) for pool in sample(held, count, seed)}
+    yield from (pool for pool in held if id(pool) not in drawn)
+
+
 def nonempty(pools: Iterable[Pool]) -> Iterator[Pool]:
     """The pools with at least one candidate."""
     return (pool for pool in pools if pool.candidates)
@@ -54,10 +64,11 @@ GENERAL: Mapping[str, Subset] = {"answerable": answerable, "clean": clean, "none
 def find(name: str, own: Mapping[str, Subset], split: str) -> Subset:
     """The subset of a name: one of the dataset's own, a general one, or a sample."""
     if found := _SAMPLE.fullmatch(name):
-        return partial(sample, count=int(found[1]), seed=int(found[2] or 0))
+        part = sample if found[1] == "sample" else rest
+        return partial(part, count=int(found[2]), seed=int(found[3] or 0))
     if meddled := perturb.named(name):
         return meddled
     known = {**GENERAL, **own}
     if name not in known:
-        raise UnknownName(f"subset of {split}", name, [*known, "sample-100", *perturb.EXAMPLES])
+        raise UnknownName(f"subset of {split}", name, [*known, "sample-100", "rest-100", *perturb.EXAMPLES])
     return known[name]

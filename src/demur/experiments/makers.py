@@ -58,7 +58,9 @@ def built(run: Run) -> Ranker:
 
 def stages(run: Run) -> list[learning.Step]:
     """The stages of a run, the column's data and settings in their place."""
-    return learning.staged(replace(run.row, trainer=spelled(run, run.row.trainer)), run.column, run.seed)
+    stage = [replace(each, trainer=spelled(run, each.trainer)) for each in run.row.stage]
+    row = replace(run.row, trainer=spelled(run, run.row.trainer), stage=stage)
+    return learning.staged(row, run.column, run.seed)
 
 
 def made(run: Run) -> Ranker:

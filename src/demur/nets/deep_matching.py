@@ -46,9 +46,10 @@ class DeepMatching(MatchNet):
 
     def forward(self, question: Tensor, answer: Tensor, asked: Tensor, there: Tensor) -> Tensor:
         """The score of each pair."""
-        asked, there = filled(asked, self.rows), filled(there, self.columns)  # b × m, b × n from here on
-        question, answer = filled(question, self.rows), filled(answer, self.columns)  # b × m × e, b × n × e
-        q, a = self.states[0](question, asked), self.states[-1](answer, there)  # b × m × 2h, b × n × 2h
+        m, n = self.rows, self.columns
+        q = filled(self.states[0](question[:, :m], asked[:, :m]), m)  # b × m × 2h
+        a = filled(self.states[-1](answer[:, :n], there[:, :n]), n)  # b × n × 2h
+        question, answer = filled(question, m), filled(answer, n)  # b × m × e, b × n × e
         alike = torch.stack([question @ answer.transpose(1, 2), q @ a.transpose(1, 2)], 1)  # b × 2 × m × n
         seen = max_pool2d(relu(self.convolution(alike)), 3)  # b × f × (m-2)/3 × (n-2)/3
         seen = dropout(seen.flatten(1), self.drop, self.training)

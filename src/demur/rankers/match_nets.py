@@ -250,5 +250,6 @@ class _File:
 
 @lru_cache(maxsize=4)
 def _lexicon(file: _File) -> Lexicon:
-    facts = json.loads(whole(file.folder / FACTS))
-    return Lexicon(table_formats.read(file.folder / VECTORS), int(facts["buckets"]))
+    facts, path = json.loads(whole(file.folder / FACTS)), file.folder / VECTORS
+    written = path.stat().st_mtime_ns
+    return Lexicon(table_formats.read(path), int(facts["buckets"]), (path, written))

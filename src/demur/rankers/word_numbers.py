@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -71,6 +72,7 @@ class Lexicon(Words):
 
     table: Table
     buckets: int
+    source: tuple[Path, int] | None = None  # the file that it was read from, and when that was written
 
     @classmethod
     def of(cls, table: Table, texts: Iterable[str], buckets: int = 1000) -> Lexicon:
@@ -115,7 +117,13 @@ class Lexicon(Words):
         return Read(1 + found, np.cumsum([0, *map(len, lists)]))
 
     def save(self, folder: Path) -> None:
-        """Write the table into a folder."""
+        """Put the table into a folder: as a link to the file that it was read from, if it is still there."""
+        try:
+            if self.source is not None and self.source[0].stat().st_mtime_ns == self.source[1]:
+                os.link(self.source[0], folder / VECTORS)
+                return
+        except OSError:  # gone, or on another disk
+            pass
         table_formats.write(folder / VECTORS, self.table)
 
 

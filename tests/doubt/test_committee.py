@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
+from demur.doubt.committee import BY, rank_agreement, vote_entropy
 from demur.errors import UsageError
 from demur.rankers import ranker
 from demur.rankers.opening import save
 from demur.risk import qualifier
-from demur.risk.committee import BY, rank_agreement, vote_entropy
 from demur.types import Pool
 from training import made
 

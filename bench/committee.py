@@ -1,0 +1,79 @@
+"""Nets that match words: pairs a second at 40 words, and a committee of N beside N single passes."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+import torch
+
+from bench.common import Row, ratio, seconds_once, sentences
+from demur.embedders.tables import Table
+from demur.nets.match_net import Worded
+from demur.rankers.committee import Committee
+from demur.rankers.match_nets import DeepMatching, Match, MatchPyramid, Multihop, Trained
+from demur.rankers.word_numbers import Lexicon
+from demur.text import tokenize
+from demur.types import Pool
+
+WIDE, WORDS, POOLS, SIZE, MEMBERS, TURNS = 300, 40, 40, 25, 5, 3
+GOALS = {MatchPyramid: 3000, DeepMatching: 0, Multihop: 1000}
+
+
+def pools() -> list[Pool]:
+    """Pools of 25 answers of 40 words, and questions of 10."""
+    texts = sentences(POOLS * (SIZE + 1), 3 * WORDS)
+    cut = [" ".join(tokenize(text)[:WORDS]) for text in texts]
+    return [
+        Pool.of(" ".join(cut[at].split()[:10]), cut[at + 1 : at + SIZE + 1], id=str(at))
+        for at in range(0, len(cut), SIZE + 1)
+    ]
+
+
+def nets(kind: type[Match], words: Lexicon, count: int) -> list[Match]:
+    """So many nets of a kind, whose weights are drawn."""
+    made = []
+    for seed in range(count):
+        torch.manual_seed(seed)
+        network = Worded(kind.net(wide=words.width), torch.from_numpy(words.matrix))
+        made.append(kind.of(Trained(network, words)))
+    return made
+
+
+def run() -> list[Row]:
+    """All rows."""
+    asked = pools()
+    known = sorted({word for pool in asked for text in pool.answers for word in tokenize(text)})
+    vectors = np.random.default_rng(0).normal(size=(len(known), WIDE)).astype(np.float32)
+    words = Lexicon.of(Table(known, vectors), [])
+    pairs = sum(map(len, asked))
+    rows = []
+    for kind, goal in GOALS.items():
+        members = nets(kind, words, MEMBERS)
+        one, together = members[0], Committee.of(members)
+        one.score_pools(asked)
+        taken = statistics.median(seconds_once(lambda one=one: one.score_pools(asked)) for _ in range(TURNS))
+        found = pairs / taken
+        rows.append(
+            Row(
+                what=f"{kind.name}, answers of {WORDS} words, {torch.get_num_threads()} threads",
+                found=f"{found:,.0f} pairs/s",
+                goal=f">= {goal:,} pairs/s" if goal else "–",
+                met=found >= goal,
+            )
+        )
+        times, _ = ratio(
+            lambda together=together: together.score_pools(asked),
+            lambda members=members: [member.score_pools(asked) for member in members],
+            TURNS,
+        )
+        cost = MEMBERS / times
+        rows.append(
+            Row(
+                what=f"a committee of {MEMBERS} {kind.name}, in single passes",
+                found=f"{cost:.2f}",
+                goal=f"<= {1.1 * MEMBERS:.1f}",
+                met=cost <= 1.1 * MEMBERS,
+            )
+        )
+    return rows
