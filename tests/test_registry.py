@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,12 @@ def test_what_is_built_already_takes_no_settings() -> None:
 def test_things_of_other_packages_may_say_no_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "find", lambda kind, name: lambda size=3, *, deep=None: (size, deep))
     assert registry.build("ranker", "theirs(size=2, deep=any)") == (2, "any")
+
+
+def test_a_package_that_is_broken_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from demur.errors import MissingExtra, require
+
+    (tmp_path / "brokenpackage.py").write_text("raise ImportError('libfoo.so: no such file')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(MissingExtra, match=r"installed but cannot be imported \(libfoo.so: no such file\)"):
+        require("brokenpackage", extra="encoder")

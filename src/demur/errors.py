@@ -93,9 +93,10 @@ def require(module: str, *, extra: str) -> ModuleType:
     """The imported module, or one line naming the extra that brings it."""
     try:
         return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name != module.partition(".")[0]:
-            raise
-        raise MissingExtra(
-            f"this needs {module}, which is not installed; pip install 'demur[{extra}]'"
-        ) from None
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
+            what = f"this needs {module}, which is not installed"
+        else:
+            why = " ".join(str(error).split())[:160]
+            what = f"this needs {module}, which is installed but cannot be imported ({why})"
+        raise MissingExtra(f"{what}; pip install 'demur[{extra}]'") from None

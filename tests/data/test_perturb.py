@@ -100,3 +100,10 @@ def test_roles_are_swapped_in_both_voices() -> None:
         assert sorted(right.replace(".", "").split()) == sorted(wrong.replace(".", "").split())
         assert right != wrong
         assert pool.labels == [1, 0]
+
+
+def test_which_answer_echoes_does_not_hang_on_their_order() -> None:
+    for pool in POOLS:
+        turned = Pool(pool.id, pool.question, pool.candidates[::-1])
+        one, other = (set(next(perturb.echo([each], 2)).candidates) for each in (pool, turned))
+        assert one == other

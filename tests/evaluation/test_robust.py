@@ -138,3 +138,36 @@ def test_the_command_shows_and_writes_it(tmp_path: Path, capsys: pytest.CaptureF
     assert "roles swapped" in ran.output
     wrong = CliRunner().invoke(app, ["evaluate", str(file), "--suite", "nope", "--ranker", "bm25"])
     assert wrong.exit_code != 0
+
+
+@dataclass(frozen=True)
+class Counts(Ranker):
+    """Likes the year 1910, the number 12, and words of the question."""
+
+    name: ClassVar[str] = "counts"
+
+    def score(self, question: str, answers: Sequence[str]) -> FloatArray:
+        return np.array([5.0 * ("1910" in a or "12" in a or " 7 " in a) for a in answers])
+
+
+def test_a_ranker_that_reads_numbers_sees_that_they_are_others() -> None:
+    suite = robustness([Counts()], POOLS, seeds=3)
+    (one,) = [f for f in suite.findings if f.condition == "other numbers"]
+    assert one.after > 0.9
+    assert 0 < one.low <= one.difference <= one.high  # above what taking no notice comes to
+
+
+def test_the_interval_of_hard_less_easy_holds_their_difference() -> None:
+    more = [
+        Pool.of(f"what is a {w}?", [f"what is a {w} for", f"it is {w}y"], [n % 2, 1 - n % 2], id=w)
+        for n, w in enumerate("abcdefghijkl")
+    ]
+    (split,) = [f for f in robustness([ranker("length")], more).findings if f.family == "overlap"]
+    assert split.before == 1 and split.after == 0
+    assert split.low <= split.difference <= split.high
+    assert split.high < 0
+
+
+def test_the_page_says_where_no_question_is_easy_or_none_is_hard(tmp_path: Path) -> None:
+    page = write(robustness([ranker("bm25")], [POOLS[1], POOLS[2]][:1]), tmp_path / "o").read_text()
+    assert "no question is easy, or none is hard" in page

@@ -118,3 +118,14 @@ def test_pools_of_two_files_may_have_the_same_ids() -> None:
     by = joint(epochs=1, k=1, negatives=3)
     same, apart = (by.train(pools).score_pools(POOLS[:3]) for pools in ([one, other], renamed))
     assert all(np.array_equal(a, b) for a, b in zip(same, apart, strict=True))
+
+
+def test_of_answers_that_the_first_ranker_likes_alike_the_pools_order_chooses_none() -> None:
+    ranker = JointRanker(model=toys.classifier(), first="overlap", k=1)
+    texts = ["delta", "alpha", "charlie", "bravo"]
+    for order in (texts, texts[::-1], sorted(texts)):
+        (near,) = ranker.others([Pool.of("quest?", order)])
+        assert {order[n]: order[places[0]] for n, places in enumerate(near)} == {
+            **dict.fromkeys(texts, "alpha"),
+            "alpha": "bravo",
+        }

@@ -82,3 +82,13 @@ def test_the_rate_rises_and_falls_to_nothing() -> None:
     rates = [schedule.rate(step, 100) for step in range(100)]
     assert rates[0] == pytest.approx(0.1) and max(rates) == 1 == rates[9]
     assert rates[9:] == sorted(rates[9:], reverse=True) and rates[-1] < 0.02
+
+
+def test_a_broken_checkpoint_is_one_clear_line(tmp_path: Path) -> None:
+    from demur.errors import DataError
+    from demur.training.checkpoints import resumed
+
+    (tmp_path / "x.safetensors").write_bytes(b"no checkpoint")
+    net = torch.nn.Linear(1, 1)
+    with pytest.raises(DataError, match="no checkpoint"):
+        resumed(tmp_path / "x.safetensors", net, None, torch.optim.AdamW(net.parameters()))

@@ -92,6 +92,16 @@ def test_shares_of_groups_grow_with_their_loss() -> None:
     assert losses == pytest.approx(float(objective.shares[0] * means[0])), "an empty group adds nothing"
 
 
+def test_the_smaller_a_group_the_more_adjust_adds_to_it() -> None:
+    groups = torch.tensor([0, 0, 0, 1])
+    objective = Shares(PAIRS, groups, rate=0.5, adjust=2.0)
+    each = F.binary_cross_entropy_with_logits(SCORES, RIGHT.float(), reduction="none")
+    means = torch.stack([each[:3].mean(), each[3:].mean()])
+    objective(seen())
+    grown = torch.softmax(0.5 * (means + 2 / torch.tensor([3.0, 1.0]).sqrt()), 0)
+    assert objective.shares.tolist() == pytest.approx(grown.tolist())
+
+
 def test_the_bias_is_fitted_on_other_pools() -> None:
     draws = np.random.default_rng(0)
     rows, of = draws.normal(size=(200, 3)), np.repeat(np.arange(50), 4)

@@ -166,3 +166,22 @@ def test_nothing_is_left_where_there_was_nothing_to_learn(recipe: Recipe, tmp_pa
     with pytest.raises(UsageError):
         make(replace(recipe, search=Search({"margn": [0.01]})), tmp_path / "model")
     assert not list(tmp_path.glob("*.parts"))
+
+
+def test_seeds_that_would_all_be_the_same_are_refused(recipe: Recipe) -> None:
+    said = Recipe(recipe.trainer.replace("early=none", "early=none, seed=3"), recipe.stage)
+    with pytest.raises(UsageError, match="all seeds of a search would be the same"):
+        search(Recipe(said.trainer, said.stage, search=Search(SPACE, seeds=2)))
+    assert search(Recipe(said.trainer, said.stage, search=Search({"epochs": [1]})))[1][0].values
+
+
+def test_an_unknown_measure_is_found_before_anything_is_trained() -> None:
+    with pytest.raises(UsageError, match="MAPP"):
+        Search(SPACE, measure="MAPP")
+
+
+def test_trials_of_another_measure_or_count_of_seeds_do_not_count(recipe: Recipe, tmp_path: Path) -> None:
+    space = {"epochs": [1]}
+    for number, wanted in enumerate([Search(space), Search(space, measure="P@1"), Search(space, seeds=2)], 1):
+        search(Recipe(recipe.trainer, recipe.stage, search=wanted), tmp_path)
+        assert len(list(tmp_path.glob("*.trials"))) == number

@@ -75,6 +75,8 @@ class Trying:
             return self._judged(method, models, twin.train_seconds)
         estimate = self._estimate(method)
         if estimate > self.left:
+            if self.left <= 0:
+                return Trial(method, skipped="no time was left")
             return Trial(method, skipped=f"needs about {plain(estimate)}, and {plain(self.left)} are left")
         started = self.clock()
         models = []

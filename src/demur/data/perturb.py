@@ -99,7 +99,8 @@ def echo(pools: Iterable[Pool], seed: int = 0) -> Iterator[Pool]:
         if not wrong:
             yield pool
             continue
-        place = wrong[int(draws(seed, "echo", pool.id).integers(len(wrong)))]
+        lots = {n: _hash(seed, ("echo", pool.id, pool.candidates[n].id)) for n in wrong}
+        place = min(wrong, key=lots.__getitem__)
         one = pool.candidates[place]
         loud = replace(one, id=f"{one.id}+echo", text=f"{pool.question} {one.text}")
         yield replace(pool, candidates=(*pool.candidates[:place], loud, *pool.candidates[place + 1 :]))

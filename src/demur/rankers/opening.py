@@ -102,8 +102,15 @@ def open_model(folder: str | Path, **settings: Setting) -> Ranker:
     return built
 
 
-def save(ranker: Ranker, folder: str | Path, made: Mapping[str, Any] | None = None) -> None:
+def save(
+    ranker: Ranker,
+    folder: str | Path,
+    made: Mapping[str, Any] | None = None,
+    also: Mapping[str, str] | None = None,
+) -> None:
     """Write a ranker as a folder that `open_model` reads; `made` tells how it came about.
+
+    Files of text that are to lie in the folder too, such as a card, are named in `also`.
 
     A ranker that learnt something has a method ``save_into(folder)`` that writes its files and returns the
     spec that builds it from them; of others only the spec is written.
@@ -112,8 +119,9 @@ def save(ranker: Ranker, folder: str | Path, made: Mapping[str, Any] | None = No
     into = getattr(ranker, "save_into", None)
     if into is None:
         _check_spelled(ranker)
-        with store.saving(folder, ranker.spec, made):
-            return
+        with store.saving(folder, ranker.spec, made) as inside:
+            _write(inside, also)
+        return
     with written(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
@@ -121,6 +129,12 @@ def save(ranker: Ranker, folder: str | Path, made: Mapping[str, Any] | None = No
         with store.saving(folder, spec, made) as inside:
             for path in sorted(Path(beside).iterdir()):
                 path.replace(inside / path.name)
+            _write(inside, also)
+
+
+def _write(folder: Path, texts: Mapping[str, str] | None) -> None:
+    for name, text in (texts or {}).items():
+        (folder / name).write_text(text, "utf-8")
 
 
 def _check_spelled(ranker: Ranker) -> None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from demur.errors import DataError
+
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
@@ -75,11 +77,14 @@ def resumed(
     if path is None or not path.is_file():
         return Standing()
     import torch
-    from safetensors import safe_open
+    from safetensors import SafetensorError, safe_open
 
-    with safe_open(path, "pt") as file:
-        facts = file.metadata()
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+    try:
+        with safe_open(path, "pt") as file:
+            facts = file.metadata()
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+    except (SafetensorError, OSError) as error:
+        raise DataError(f"no checkpoint ({error})", path=path, fix="remove it, and train anew") from None
     network.load_state_dict(_named(tensors, "weight."))
     if objective is not None:
         objective.load_state_dict(_named(tensors, "objective."))

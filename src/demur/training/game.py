@@ -29,6 +29,7 @@ from demur.training.quarry import Quarry
 from demur.types import IntArray, Pool
 
 ADVERSARIES = ("irgan", "mined", "bm25", "none")
+_TOGETHER = 64  # pairs
 _KEEP = 30.0  # seconds between checkpoints
 
 
@@ -232,11 +233,16 @@ class Field:
     def scores(self, net: Worded, examples: IntArray, texts: IntArray, there: Tensor | None = None) -> Tensor:
         """What a net says of some texts as answers, B × P; -inf where none is there."""
         rows, columns = np.nonzero(np.ones(texts.shape) if there is None else there.numpy())
-        asked = self.read.filled(self.quarry.questions[examples][rows], self.has.question_words)
-        told = self.read.filled(texts[rows, columns], self.has.answer_words)
-        found = net(torch.from_numpy(asked), torch.from_numpy(told), self.own)
+        questions, answers = self.quarry.questions[examples][rows], texts[rows, columns]
+        order = np.argsort(np.diff(self.read.first)[answers], kind="stable")  # so that little is filled up
+        parts = []
+        for some in np.array_split(order, -(-len(order) // _TOGETHER)):
+            asked = self.read.filled(questions[some], self.has.question_words)
+            told = self.read.filled(answers[some], self.has.answer_words)
+            parts.append(net(torch.from_numpy(asked), torch.from_numpy(told), self.own))
         grid = torch.full(texts.shape, -torch.inf)
-        return grid.index_put((torch.from_numpy(rows), torch.from_numpy(columns)), found)
+        places = torch.from_numpy(rows[order]), torch.from_numpy(columns[order])
+        return grid.index_put(places, torch.cat(parts))
 
     def _move(self, game: Game, which: int, loss: Tensor) -> None:
         optimiser, clip = game.optimisers[which], self.course.rules.clip

@@ -12,7 +12,6 @@ from demur.errors import DataError
 from demur.evaluation import Report as Measured
 from demur.evaluation import evaluate
 from demur.evaluation.quoted import evaluate_reader
-from demur.files import replacing
 from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.reading.base import Reader
@@ -55,12 +54,10 @@ def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
         measures = {} if dev is None else {name: asdict(found) for name, found in dev.measures.items()}
         facts = {"trainer": recipe.trainer, "seed": recipe.seed, "stages": [asdict(each) for each in done]}
         facts |= {"dev": measures} if measures else {}
-        save(ranker, folder, facts | ({"trials": [asdict(each) for each in trials]} if trials else {}))
-        with replacing(folder / LOG) as file:
-            for number, stage in enumerate(done, 1):
-                file.writelines(json.dumps({"stage": number, **line}) + "\n" for line in stage.log)
-        with replacing(folder / CARD) as file:
-            file.write(card.text(ranker, recipe, done, dev, trials))
+        facts |= {"trials": [asdict(each) for each in trials]} if trials else {}
+        lines = [{"stage": number, **line} for number, stage in enumerate(done, 1) for line in stage.log]
+        log = "".join(json.dumps(line) + "\n" for line in lines)
+        save(ranker, folder, facts, {LOG: log, CARD: card.text(ranker, recipe, done, dev, trials)})
     return Made(folder, open_model(folder), done, dev, trials)
 
 

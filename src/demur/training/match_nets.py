@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PRESETS = ("fixed", "paper", "code")
+_STRETCH = 16  # batches
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,8 @@ class MatchTrainer(Trainer):
         own = None if read.vectors is None else torch.from_numpy(read.vectors)
         margin = self.margin or has.network.net.margin
         draws = np.random.default_rng(self.seed)
-        epochs = [self._triplets(quarry, draws) for _ in range(self.epochs)]
+        lengths = np.diff(read.first)
+        epochs = [self._triplets(quarry, lengths, draws) for _ in range(self.epochs)]
         examples, wrong = (np.concatenate(each) for each in zip(*epochs, strict=True))
 
         def loss_of(step: Step) -> tuple[Tensor, int]:
@@ -155,14 +157,26 @@ class MatchTrainer(Trainer):
         )
         fit(has.network, steps, loss_of, schedule, checkpoint, report, ends=ends, judge=judge)
 
-    def _triplets(self, quarry: Quarry, draws: np.random.Generator) -> tuple[IntArray, IntArray]:
-        """The right answers of an epoch, shuffled, each as often as there are wrong ones; and these."""
-        wrong = [quarry.drawn(example, self.negatives, draws) for example in range(len(quarry))]
-        examples = np.repeat(np.arange(len(quarry)), [len(each) for each in wrong])
+    def _triplets(
+        self, quarry: Quarry, lengths: IntArray, draws: np.random.Generator
+    ) -> tuple[IntArray, IntArray]:
+        """The right answers of an epoch, each as often as there are wrong ones; and these.
+
+        They are shuffled, put in order of length within stretches of some batches, and the batches shuffled.
+        """
+        found = [quarry.drawn(example, self.negatives, draws) for example in range(len(quarry))]
+        examples = np.repeat(np.arange(len(quarry)), [len(each) for each in found])
         if not len(examples):
             raise DataError("there are no wrong answers", fix="give more questions, or label wrong answers")
+        wrong = np.concatenate(found)
+        longest = np.maximum(lengths[quarry.right[examples]], lengths[wrong])
         order = draws.permutation(len(examples))
-        return examples[order], np.concatenate(wrong)[order]
+        stretch = np.arange(len(order)) // (_STRETCH * self.batch)
+        order = order[np.lexsort((longest[order], stretch))]
+        batches = [order[at : at + self.batch] for at in range(0, len(order), self.batch)]
+        *full, last = batches
+        order = np.concatenate([*(full[n] for n in draws.permutation(len(full))), last])
+        return examples[order], wrong[order]
 
     @property
     def _contextual(self) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UsageError, require
+from demur.evaluation.measures import parse_measures
 from demur.specs import Setting, parse, spell
 from demur.training.base import Report, silent
 from demur.training.together import leads
@@ -49,6 +50,8 @@ class Search:
             raise UsageError("search.space is empty; name settings and the values to try")
         if min(self.trials, self.seeds) < 1:
             raise UsageError("search.trials and search.seeds must be 1 or more")
+        if len(parse_measures(self.measure)) != 1:
+            raise UsageError(f"search.measure={self.measure!r} must be one measure, such as MAP")
         for key, values in self.space.items():
             _checked(key, values, self.method)
 
@@ -74,6 +77,12 @@ def search(recipe: Recipe, work: Path | None = None, report: Report = silent) ->
     for key in wanted.space:
         if not hasattr(recipe.by(recipe.stage[-1]), key):
             raise UsageError(f"search.space names {key}, which {recipe.trainer} does not have")
+    said = {**parse(recipe.stage[-1].trainer or recipe.trainer).settings}
+    said |= parse(f"stage({recipe.stage[-1].settings})").settings
+    if wanted.seeds > 1 and "seed" in said:
+        raise UsageError(
+            "the trainer or stage says its seed, so all seeds of a search would be the same; leave it"
+        )
     ends = [v if isinstance(v, list) else [v["low"], v["high"]] for v in wanted.space.values()]
     for values in itertools.islice(itertools.product(*ends), _LOOKED_AT):  # no mistake is found after hours
         _with(recipe, dict(zip(wanted.space, values, strict=True)))
@@ -86,6 +95,7 @@ def search(recipe: Recipe, work: Path | None = None, report: Report = silent) ->
         if trial is None:
             trial = _tried(recipe, settings, work, _also(report, facts))
             _note(log, trial)
+            known[_spelled(settings)] = trial
         done.append(trial)
     best = max(done, key=lambda trial: trial.value)  # of equals the first
     return _with(recipe, best.settings), done

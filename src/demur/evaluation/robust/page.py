@@ -60,6 +60,8 @@ def markdown(found: Robustness) -> str:
         "over pools, corrected by Holm over the whole suite.",
         "![P@1 by the share of texts with slips](robust.svg)",
     ]
+    if not any(one.family == "overlap" for one in found.findings):
+        parts += [f"## {TITLES['overlap']}", "Not measured: here no question is easy, or none is hard."]
     for family, rows in families(found.findings):
         parts += [f"## {TITLES[family]}", _SAID[family]]
         for name, of_one in groupby(rows, key=lambda one: one.ranker):
