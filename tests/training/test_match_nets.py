@@ -55,8 +55,7 @@ def test_they_learn(name: str, tmp_path: Path) -> None:
     assert again.fingerprint == trained.fingerprint
     assert [a.tolist() for a in again.score_pools(TEST)] == [a.tolist() for a in trained.score_pools(TEST)]
     save(again, tmp_path / "other")
-    one, other = (tmp_path / name / "vectors.safetensors" for name in ("model", "other"))
-    assert one.samefile(other), "vectors lie on the disk once"
+    assert (tmp_path / "other" / "vectors.safetensors").stat().st_nlink > 1, "they lie on the disk once"
     assert demur.open(tmp_path / "other").fingerprint == trained.fingerprint
 
 

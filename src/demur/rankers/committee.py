@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from demur.errors import UnknownName, UsageError
-from demur.files import sha256
 from demur.rankers.base import Ranker
 from demur.rankers.fusion import named, standardised
 from demur.rankers.match_nets import Match, score_together
+from demur.rankers.word_numbers import VECTORS
 from demur.specs import Spec, listed
 from demur.types import FloatArray, Pool
 
@@ -175,16 +174,22 @@ class Committee(Ranker):
         from demur.rankers.opening import save
 
         specs = []
+        vectors: dict[str, tuple[Path, int]] = {}  # files of words that lie there, and when they were written
         for number, member in enumerate(self.members, 1):
             if hasattr(member, "save_into"):
-                save(member, folder / f"member-{number}", {})
-                specs.append(f"member-{number}")
+                place = folder / f"member-{number}"
+                known = member.trained.words.fingerprint if isinstance(member, Match) else ""
+                if isinstance(member, Match) and known in vectors:
+                    member = member.linked(vectors[known])  # the same, with less to write
+                save(member, place, {})
+                if known and (place / VECTORS).is_file():
+                    vectors.setdefault(known, (place / VECTORS, (place / VECTORS).stat().st_mtime_ns))
+                specs.append(place.name)
             elif named(member.spec).fingerprint == member.fingerprint:
                 specs.append(member.spec)
             else:
                 what = f"{member.spec} was prepared for some texts, which its settings do not say"
                 raise UsageError(f"{what}, so the committee cannot be saved; save it before it is prepared")
-        _shared(folder)
         said: dict[str, Any] = {"rankers": "; ".join(specs), "how": self.how, "weights": self.weights}
         return str(Spec(self.name, {**said, "dev": self.dev, "epochs": self.epochs}))
 
@@ -201,17 +206,3 @@ def _numbers(text: str, what: str) -> list[float]:
         return [float(part) for part in text.replace(";", ",").split(",") if part.strip()]
     except ValueError:
         raise UsageError(f'{what}="{text}" of a committee are not numbers such as "1, 0.5"') from None
-
-
-def _shared(folder: Path) -> None:
-    """Let equal files of the members, such as their vectors, be one on the disk, where it can."""
-    seen: dict[str, Path] = {}
-    for path in sorted(folder.rglob("*.safetensors")):
-        first = seen.setdefault(sha256(path), path)
-        if first is not path:
-            beside = path.with_name(f".{path.name}.link")
-            try:
-                os.link(first, beside)
-            except OSError:
-                return
-            beside.replace(path)

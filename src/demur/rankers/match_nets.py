@@ -6,7 +6,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -92,6 +92,14 @@ class Match(Ranker):
         """The same, with a copy of the net, to be trained."""
         has = self.trained
         return Trained(copy.deepcopy(has.network), has.words, has.question_words, has.answer_words)
+
+    def linked(self, source: tuple[Path, int]) -> Self:
+        """The same, whose words lie in a file already, written then: saved, it links to that."""
+        has = self.trained
+        if not isinstance(has.words, Lexicon) or has.network.tuned:
+            return self
+        words = replace(has.words, source=source)
+        return self.of(Trained(has.network, words, has.question_words, has.answer_words))
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool; a pair that stands there twice is scored once."""

@@ -132,7 +132,7 @@ class MatchTrainer(Trainer):
 
         read = quarry.read(has.words)
         own = None if read.vectors is None else torch.from_numpy(read.vectors)
-        margin = self.margin or has.network.net.margin
+        margin, lengths = self.margin or has.network.net.margin, np.diff(read.first)
         draws = np.random.default_rng(self.seed)
         lengths = np.diff(read.first)
         epochs = [self._triplets(quarry, lengths, draws) for _ in range(self.epochs)]
@@ -141,9 +141,16 @@ class MatchTrainer(Trainer):
         def loss_of(step: Step) -> tuple[Tensor, int]:
             chosen = np.asarray(step)
             questions, right = quarry.questions[examples[chosen]], quarry.right[examples[chosen]]
-            asked = torch.from_numpy(read.filled(np.tile(questions, 2), has.question_words))
-            told = torch.from_numpy(read.filled(np.concatenate([right, wrong[chosen]]), has.answer_words))
-            good, bad = has.network(asked, told, own).chunk(2)
+            asked, told = np.tile(questions, 2), np.concatenate([right, wrong[chosen]])
+            order = np.argsort(lengths[told], kind="stable")  # short and long ones apart: less is filled up
+            parts = []
+            for some in np.array_split(order, 2):
+                words = (
+                    read.filled(asked[some], has.question_words),
+                    read.filled(told[some], has.answer_words),
+                )
+                parts.append(has.network(*map(torch.from_numpy, words), own))
+            good, bad = torch.cat(parts)[torch.from_numpy(np.argsort(order))].chunk(2)
             return (margin - good + bad).clamp(min=0).mean(), 2 * len(chosen)
 
         steps: list[Step] = []
