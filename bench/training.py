@@ -11,6 +11,8 @@ import torch
 
 import demur
 from bench.common import Row, below, seconds_once
+from demur.data import pools
+from demur.embedders import embedder
 from demur.nets.concat import Concat
 from demur.nets.siamese import Siamese
 from demur.training import trainer
@@ -53,7 +55,7 @@ def grid() -> list[Row]:
     """A tenth of a grid: one repeat of all sizes and nets; each run is scored on the test set."""
     splits = [demur.load(f"wikiqa/{name}/answerable") for name in ("train", "dev", "test")]
     texts = {text for pools in splits for pool in pools for text in (pool.question, *pool.answers)}
-    vectors_of(sorted(texts), demur.embedders.embedder("encoder"))  # so that all find them on the disk
+    vectors_of(sorted(texts), embedder("encoder"))  # so that all find them on the disk
     tasks = [(net, size) for size in reversed(SIZES) for net in reversed(NETS)]  # the longest first
     with ProcessPoolExecutor(
         PROCESSES, get_context("spawn"), initializer=torch.set_num_threads, initargs=(1,)
@@ -68,9 +70,9 @@ def grid() -> list[Row]:
 
 def _one(task: tuple[str, int]) -> float:
     net, size = task
-    train, dev = (demur.data.pools(f"wikiqa/{split}/answerable/sample-{size}") for split in ("train", "dev"))
+    train, dev = (pools(f"wikiqa/{split}/answerable/sample-{size}") for split in ("train", "dev"))
     ranker = trainer(net, margin=0.01).train(train, dev)
-    return demur.evaluate(ranker, demur.data.pools("wikiqa/test/answerable"), "MAP").measures["MAP"].mean
+    return demur.evaluate(ranker, pools("wikiqa/test/answerable"), "MAP").measures["MAP"].mean
 
 
 if __name__ == "__main__":
