@@ -45,8 +45,8 @@ class Worded(nn.Module):
     def forward(self, questions: Tensor, answers: Tensor, vectors: Tensor | None = None) -> Tensor:
         """The score of each pair, from b × m and b × n; `vectors` stand in the place of the net's own."""
         table = self.vectors if vectors is None else vectors
-        found = [F.embedding(numbers, table, padding_idx=0) for numbers in (questions, answers)]
-        return self.net(*found, here(questions), here(answers))
+        asked, told = (F.embedding(numbers, table, padding_idx=0) for numbers in (questions, answers))
+        return self.net(asked, told, here(questions), here(answers))
 
     def learnt(self) -> dict[str, Tensor]:
         """The weights that were not given: all, but for vectors that are not tuned."""

@@ -20,7 +20,7 @@ def keep(path: Path, game: Game) -> None:
     """Write all that the next epoch depends on, beside the file, and rename it."""
     from safetensors.torch import save_file
 
-    tensors = {}
+    tensors: dict[str, Tensor] = {}
     for name, optimiser in zip(_NETS, game.optimisers, strict=True):
         tensors |= {f"{name}.{key}": value for key, value in getattr(game, name).learnt().items()}
         for number, state in optimiser.state_dict()["state"].items():

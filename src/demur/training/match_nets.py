@@ -145,11 +145,9 @@ class MatchTrainer(Trainer):
             order = np.argsort(lengths[told], kind="stable")  # short and long ones apart: less is filled up
             parts = []
             for some in np.array_split(order, 2):
-                words = (
-                    read.filled(asked[some], has.question_words),
-                    read.filled(told[some], has.answer_words),
-                )
-                parts.append(has.network(*map(torch.from_numpy, words), own))
+                q = torch.from_numpy(read.filled(asked[some], has.question_words))
+                a = torch.from_numpy(read.filled(told[some], has.answer_words))
+                parts.append(has.network(q, a, own))
             good, bad = torch.cat(parts)[torch.from_numpy(np.argsort(order))].chunk(2)
             return (margin - good + bad).clamp(min=0).mean(), 2 * len(chosen)
 
