@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from demur.data import load, perturb
+from demur.data import load, perturb, pools
 from demur.data.roles import swapped
 from demur.errors import UnknownName
 from demur.types import Candidate, Pool
@@ -82,7 +82,7 @@ def test_they_are_parts_of_a_file(name: str, tmp_path: Path) -> None:
     file = tmp_path / "own.jsonl"
     rows = '{"id": "1", "question": "who built it", "candidates": [%s]}\n'
     file.write_text(rows % '{"id": "a", "text": "masons built everything", "label": 0}')
-    assert len(load(f"{file}/{name}")) == 1
+    assert len(pools(f"{file}/{name}")) == 1
 
 
 @pytest.mark.parametrize("name", ["typos", "typos-101", "typos-10-in-title", "noise-120", "echoes"])

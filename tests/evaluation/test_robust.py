@@ -42,8 +42,8 @@ class Oracle(Ranker):
         return np.array([float(any(a[-6:] == right[-6:] for _, right, _ in TEXTS)) for a in answers])
 
 
-def found(name: str, condition: str, measure: str = "P@1", **settings: int) -> Finding:
-    suite = robustness({name: ranker(name)}, POOLS, **settings)
+def found(name: str, condition: str, measure: str = "P@1") -> Finding:
+    suite = robustness({name: ranker(name)}, POOLS)
     (one,) = [f for f in suite.findings if (f.condition, f.measure) == (condition, measure)]
     return one
 

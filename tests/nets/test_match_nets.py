@@ -31,7 +31,8 @@ def net(request: pytest.FixtureRequest) -> Worded:
     torch.manual_seed(0)
     vectors = torch.randn(30, 6)
     vectors[0] = 0
-    return Worded(NETS[request.param](), vectors, tuned=True).eval()
+    made: Worded = Worded(NETS[request.param](), vectors, tuned=True).eval()  # type: ignore[no-untyped-call]
+    return made
 
 
 def numbers(*lengths: int, wide: int = 0) -> Tensor:

@@ -74,7 +74,12 @@ def test_members_of_one_shape_read_texts_together(monkeypatch: pytest.MonkeyPatc
     alone = [member.score_pools(POOLS) for member in members]
     reads: list[int] = []
     before = Lexicon.read
-    monkeypatch.setattr(Lexicon, "read", lambda self, texts: reads.append(1) or before(self, texts))
+
+    def read(self: Lexicon, texts: Any) -> Any:
+        reads.append(1)
+        return before(self, texts)
+
+    monkeypatch.setattr(Lexicon, "read", read)
     votes = Committee.of(members).votes(POOLS)
     assert len(reads) == 2, "once for the three pyramids, once for the other"
     for one, other in zip(votes, alone, strict=True):
@@ -89,7 +94,12 @@ def test_a_folder_like_any_other_that_reads_members_when_asked(
     (tmp_path / "old").rename(tmp_path / "model")
     opened: list[Any] = []
     before = Match._read
-    monkeypatch.setattr(Match, "_read", lambda self, folder: opened.append(folder) or before(self, folder))
+
+    def reading(self: Match, folder: Any) -> Any:
+        opened.append(folder)
+        return before(self, folder)
+
+    monkeypatch.setattr(Match, "_read", reading)
     again = demur.open(tmp_path / "model")
     assert isinstance(again, Committee) and again.taken == [0, 3] and again.figures == [0.6, 0.4]
     assert not opened and not again._held

@@ -32,7 +32,8 @@ def start() -> Match:
 
 def taught(start: Match, said: list[dict[str, Any]] | None = None, **settings: Any) -> demur.rankers.Ranker:
     wanted = Adversarial(**{**FAST, "take": "all", **settings})
-    return wanted.train(TRAIN, DEV, start=start, report=[].append if said is None else said.append)
+    facts: list[dict[str, Any]] = [] if said is None else said
+    return wanted.train(TRAIN, DEV, start=start, report=facts.append)
 
 
 # The gradient
