@@ -10,7 +10,7 @@ import pytest
 
 import demur
 from demur.data import formats, pools
-from demur.errors import DataError, DemurError
+from demur.errors import DataError, DemurError, UsageError
 from demur.experiments import code, learning, markdown, recipe, tables
 from demur.experiments.recipe import Row, Stage, Table
 from demur.types import Pool
@@ -282,3 +282,10 @@ def test_a_setting_that_is_off_leaves_what_was_learnt_as_it_is() -> None:
     assert "accumulate" not in trainer("cross-encoder").known_by
     assert "accumulate=4" in trainer("cross-encoder(accumulate=4)").known_by
     assert trainer("siamese").known_by != trainer("siamese(seed=1)").known_by
+
+
+def test_an_unknown_group_is_one_line_even_where_nothing_is_run() -> None:
+    from demur.cli.reproduce import reproduce
+
+    with pytest.raises(UsageError, match="has no rows 'nope'; it has: "):
+        reproduce("scarce", "table1", only="nope", cached=True, picture=None, workers=1, seeds=0)

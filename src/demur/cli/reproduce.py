@@ -43,8 +43,8 @@ def reproduce(
         raise UsageError(
             "--picture draws one figure; name it, as in demur reproduce scarce figure1 --picture f.svg"
         )
+    total = sum(1 for each in chosen for _ in tables.runs(each, only, seeds))  # or it says what is wrong
     if not cached:
-        total = sum(1 for each in chosen for _ in tables.runs(each, only, seeds))
         with meter("reproducing", "runs", total) as advance:
             for each in chosen:
                 tables.fill(each, results, only, advance, workers, seeds)
