@@ -173,6 +173,11 @@ def test_a_second_stage_starts_from_the_first() -> None:
         assert one.null_odds == pytest.approx(other.null_odds, abs=1e-3)
 
 
+def test_it_can_begin_with_a_network_that_ranks() -> None:
+    found = quick(base=toys.classifier(), epochs=1).train(POOLS)
+    assert np.isfinite(found.score(POOLS[0].question, POOLS[0].answers)).all()
+
+
 def test_another_answer_is_another_model() -> None:
     changed = dataclasses.replace(POOLS[1], extra={**POOLS[1].extra, "answers": []})
     assert quick().sees(changed) != quick().sees(POOLS[1])

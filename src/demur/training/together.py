@@ -6,6 +6,7 @@ here. Each ends with the same network, and only the first of them writes anythin
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,4 +61,13 @@ def together(objective: Objective | None, device: str) -> Together:
         raise UsageError("this trainer remembers things between steps, so it learns in one process only")
     if not dist.is_initialized():
         dist.init_process_group("nccl" if device == "cuda" else "gloo")
+        atexit.register(_part)
     return Together(dist.get_rank(), dist.get_world_size())
+
+
+def _part() -> None:
+    """Leave the others in order: threads that still listen to them at the end would abort this process."""
+    import torch.distributed as dist
+
+    if dist.is_initialized():
+        dist.destroy_process_group()
