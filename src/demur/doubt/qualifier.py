@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from demur import store
 from demur.doubt.base import doubt
-from demur.doubt.kept import Kept, opened
+from demur.doubt.kept import PLACE, Kept, opened
 from demur.doubt.seeing import observe
 from demur.errors import UsageError
 from demur.reading.base import Reader
@@ -27,7 +29,8 @@ class Reading(Qualifier):
     """How sure a reader is of what it quotes from the top candidate; the ranker may be another.
 
     `reader` is a folder or a Hugging Face id. `by` is a doubt that needs no learning, such as ``proba``, or
-    ``kept``: the one that lies in the reader's folder. A candidate with nothing to quote has the least.
+    ``kept``: the one that lies in the reader's folder. A candidate with nothing to quote has the least; with
+    `quoting` also one in which the reader itself finds no answer.
     """
 
     name: ClassVar[str] = "reading"
@@ -37,6 +40,7 @@ class Reading(Qualifier):
     by: str = "proba"
     of: str = ""
     """A hash of the reader and its doubt, which a gate keeps: when they change, it must be made anew."""
+    quoting: bool = False
 
     def __post_init__(self) -> None:
         if self.by != "kept" and doubt(self.by).needs_fitting:
@@ -48,11 +52,12 @@ class Reading(Qualifier):
     def spec(self) -> str:
         """The spelling that builds this again, with the hash of what it asks."""
         of = self.of or (self._asked if self.reader else "")
-        return str(Spec(self.name, {"reader": self.reader, "by": self.by, "of": of}))
+        said = {"reader": self.reader, "by": self.by, "of": of}
+        return str(Spec(self.name, {**said, "quoting": True} if self.quoting else said))
 
     @property
     def _asked(self) -> str:
-        reader, kept = _opened(self.reader, self.by)
+        reader, kept = opened_by(self.reader, self.by)
         return hashlib.sha256(f"{reader.fingerprint} {kept.fingerprint}".encode()).hexdigest()[:16]
 
     def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
@@ -63,7 +68,7 @@ class Reading(Qualifier):
             raise UsageError(
                 f"the reader {self.reader} or its doubt is not what it was; calibrate the gate again"
             )
-        reader, kept = _opened(self.reader, self.by)
+        reader, kept = opened_by(self.reader, self.by)
         firsts = [
             (pool, int(at) - int(start))
             for pool, start, size in zip(pools, scored.first, scored.sizes, strict=True)
@@ -72,11 +77,20 @@ class Reading(Qualifier):
         read = [Pool(pool.id, pool.question, (pool.candidates[at],)) for pool, at in firsts]
         found = np.full(len(scored.scores), -np.inf)
         places = scored.order[scored.below == 0]
-        found[places] = kept.doubt.sure(observe(reader, read, kept.probes))
+        seen = observe(reader, read, kept.probes)
+        sure = kept.doubt.sure(seen)
+        found[places] = np.where(seen.says, sure, -np.inf) if self.quoting else sure
         return scored.of_top(found)
 
 
+def opened_by(spec: str, by: str) -> tuple[Reader, Kept]:
+    """The reader and its doubt; opened again only when what lies in their folders has changed."""
+    folders = Path(spec), Path(spec) / PLACE
+    files = [folder / store.FACTS for folder in folders]
+    return _opened(spec, by, tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in files))
+
+
 @lru_cache(maxsize=2)
-def _opened(spec: str, by: str) -> tuple[Reader, Kept]:
+def _opened(spec: str, by: str, written: tuple[int, ...]) -> tuple[Reader, Kept]:
     reader = named(spec)
     return reader, opened(reader) if by == "kept" else Kept(doubt(by))

@@ -1,0 +1,78 @@
+"""`demur calibrate READER DATA --doubt …`: a reader's doubt taught, kept in its folder, and gated by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from demur.cli import gates
+from demur.cli.console import emit, meter, note, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from demur.risk.gate import Gate
+    from demur.types import Pool
+
+DoubtOption = Annotated[
+    str | None,
+    typer.Option(
+        "--doubt",
+        metavar="DOUBT",
+        help="Teach a reader's doubt, such as learned or probe-cnn, on DATA; with --risk, gate by it too.",
+    ),
+]
+ProbesOption = Annotated[
+    str | None,
+    typer.Option(metavar="TRAIN", help="What probes learn from: the questions that the reader learnt from."),
+]
+
+
+def taught(
+    reader: str,
+    data: str,
+    doubt: str | None,
+    probes_from: str | None,
+    grid: str | None,
+    output: str | None,
+    json: bool,
+    wanted: dict[str, Any],
+) -> None:
+    """Teach the doubt, and if a risk is wanted, make the gate with it on questions of no lesson."""
+    from demur.data import pools
+    from demur.doubt.teaching import Lesson, quoted
+    from demur.errors import NoThreshold, UsageError
+
+    if doubt is None:
+        raise UsageError("--probes-from goes with --doubt; say which doubt is to be taught")
+    risk = wanted.pop("risk")
+    if risk is None and (output is not None or grid is not None):
+        raise UsageError("without --risk no gate is made: -o and --grid need one, such as --risk 0.1")
+    if risk is not None and not 0 < risk < 1:  # the gate would say so too, but after the lesson
+        raise UsageError(f"risk={risk:g} is no share of wrong answers; choose one between 0 and 1")
+    lesson = Lesson.of(doubt, reader, pools(data), pools(probes_from) if probes_from else ())
+    rest: Sequence[Pool] = ()
+    if risk is not None:
+        lesson, rest = lesson.parted(wanted["seed"])
+    kept = lesson.teach()
+    facts = {"doubt": kept.doubt.spec, "folder": str(lesson.place), "taught_on": len(lesson.pools)}
+    learns = f"taught on {len(lesson.pools):,} questions" if lesson.how.needs_fitting else "nothing to learn"
+    note(f"{kept.doubt.name}, {learns}: {lesson.place}")
+    if risk is None:
+        emit(facts) if json else say(kept.doubt.spec)
+        return
+    with meter("scoring", "pairs") as advance:
+        try:
+            others = None if grid is None else quoted(lesson.reader, pools(grid))
+            gate = lesson.gate(rest, risk, grid=others, data=data, on_batch=advance, **wanted)
+        except NoThreshold as error:
+            gates.refuse(error, json, facts)
+    gates.written(gate, gates.place_for(reader, output), json, facts)
+
+
+def judged(gate: Gate, reader: str, pools: Sequence[Pool]) -> Sequence[Pool]:
+    """The pools as the gate judges answers: by what a reader quotes, if it was made so."""
+    from demur.doubt.teaching import judged_for
+
+    return judged_for(gate, reader, pools)

@@ -1,0 +1,117 @@
+"""A reader's doubt taught, put into its folder, and a gate made with it, of questions as SQuAD has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from demur.doubt.base import Averaged, Doubt, doubt
+from demur.doubt.kept import Kept, place_of, save, taught
+from demur.doubt.qualifier import Reading
+from demur.errors import UsageError
+from demur.reading.base import Reader
+from demur.reading.normalise import exact
+from demur.reading.opening import reader as named
+from demur.reading.published import golds
+from demur.risk.calibrating import LEARNT_FROM
+from demur.risk.gate import Gate, calibrate
+from demur.risk.marks import Marks, mark
+from demur.specs import parse
+from demur.types import Pool
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """A doubt and the questions that it is for, found to fit together before anything slow begins."""
+
+    how: Doubt
+    reader: Reader
+    pools: Sequence[Pool]
+    train: Sequence[Pool] = ()
+    called: str = ""
+    """How the gate is to name the reader; its folder, if it is not said."""
+
+    def __post_init__(self) -> None:
+        _ = self.place  # or it says that there is no folder to keep a doubt in
+        if isinstance(self.how, Averaged):
+            what = "averaged asks other readers each time, so it cannot be kept with one"
+            raise UsageError(f"{what}; teach learned or probe-cnn")
+        if self.how.pictures and not self.train:
+            what = f"{self.how.spec} looks at what probes see, and they must learn first"
+            raise UsageError(f"{what}; name questions for them, such as the reader's own, by --probes-from")
+        if not self.pools:
+            raise UsageError(
+                "there are no questions to teach a doubt on; give some that the reader has not seen"
+            )
+        for pool in (*self.pools, *self.train):
+            golds(pool)
+
+    @classmethod
+    def of(cls, how: str | Doubt, reader: str, pools: Sequence[Pool], train: Sequence[Pool] = ()) -> Lesson:
+        """The lesson of a doubt and a reader that are given by their specs."""
+        return cls(doubt(how), named(reader), pools, train, reader)
+
+    @property
+    def place(self) -> Path:
+        """Where the doubt comes to lie."""
+        return place_of(self.reader)
+
+    def teach(self) -> Kept:
+        """The doubt, which now lies in the reader's folder."""
+        kept = taught(self.how, self.reader, self.pools, self.train)
+        save(kept, self.reader, made={"questions": len(self.pools), "for probes": len(self.train)})
+        return kept
+
+    def parted(self, seed: int = 0) -> tuple[Lesson, Sequence[Pool]]:
+        """The lesson on a third of the questions, and the others, for a gate; all, if nothing is to learn."""
+        ordered = sorted(self.pools, key=mark)  # what chance does must not depend on the order of a file
+        if not self.how.needs_fitting:
+            return self, ordered
+        learns = np.random.default_rng(seed).permutation(len(ordered)) < len(ordered) * LEARNT_FROM
+        chosen = [pool for pool, learnt in zip(ordered, learns, strict=True) if learnt]
+        rest = [pool for pool, learnt in zip(ordered, learns, strict=True) if not learnt]
+        return replace(self, pools=chosen), rest
+
+    def gate(
+        self,
+        pools: Sequence[Pool],
+        risk: float,
+        confidence: float = 0.95,
+        on_batch: Callable[[int], None] = lambda pairs: None,
+        **settings: Any,
+    ) -> Gate:
+        """A gate for what the reader quotes, by the doubt in its folder; `pools` are those of no lesson.
+
+        It knows the questions of the lesson again too, so that nobody measures it on them.
+        """
+        called = self.called or str(self.place.parent)
+        how = Reading(reader=called, by="kept", quoting=True)
+        judged = quoted(self.reader, pools)
+        made = calibrate(self.reader, judged, risk, confidence, qualifier=how, on_batch=on_batch, **settings)
+        return replace(made, marks=Marks.of({mark(pool): pool for pool in (*pools, *self.pools)}.values()))
+
+
+def quoted(reader: Reader, pools: Sequence[Pool]) -> list[Pool]:
+    """The pools with a passage labelled 1 where what the reader quotes from it is a right answer, else 0."""
+    found = iter(reader.read_all((pool.question, text) for pool in pools for text in pool.answers))
+    made = []
+    for pool in pools:
+        right = golds(pool)
+        spans = [next(found).span for _ in pool.answers]
+        labels = [int(span is not None and bool(right) and exact(span.text, right)) for span in spans]
+        pairs = zip(pool.candidates, labels, strict=True)
+        made.append(replace(pool, candidates=tuple(replace(one, label=label) for one, label in pairs)))
+    return made
+
+
+def judged_for(gate: Gate, reader: str, pools: Sequence[Pool]) -> Sequence[Pool]:
+    """The pools as a gate judges them: by what is quoted, if it was made so and they say right answers."""
+    if not parse(gate.qualifier).settings.get("quoting") or not all(
+        "answers" in pool.extra for pool in pools
+    ):
+        return pools
+    return quoted(named(reader), pools)
