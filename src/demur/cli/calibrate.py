@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli import doubts, gates
+from demur.cli import doubts, thresholds
 from demur.cli.console import JsonFlag, meter
 from demur.cli.libraries import ExampleFlag, FromOption, StemOption, again, asked, library
 from demur.cli.promises import write_sets
@@ -96,10 +96,10 @@ def calibrate(
                     asker, pools, share, confidence, data=data, on_batch=advance, **settings
                 )
             except NoThreshold as error:
-                gates.refuse(error, json)
+                thresholds.refuse(error, json)
     if check is not None:
-        gates.checked(checked, json)
+        thresholds.checked(checked, json)
     elif plan:
-        gates.planned(planned, json)
+        thresholds.planned(planned, json)
     else:
-        gates.written(gate, gates.place_for(ranker, output), json)
+        thresholds.written(gate, thresholds.place_for(ranker, output), json)

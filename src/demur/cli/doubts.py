@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli import gates
+from demur.cli import thresholds
 from demur.cli.console import emit, meter, note, say
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def taught(
             others = None if grid is None else quoted(lesson.reader, pools(grid))
             gate = lesson.gate(rest, risk, grid=others, data=data, on_batch=advance, **wanted)
         except NoThreshold as error:
-            gates.refuse(error, json, facts)
-    gates.written(gate, gates.place_for(reader, output), json, facts)
+            thresholds.refuse(error, json, facts)
+    thresholds.written(gate, thresholds.place_for(reader, output), json, facts)
 
 
 def judged(gate: Gate, reader: str, pools: Sequence[Pool]) -> Sequence[Pool]:

@@ -1,0 +1,129 @@
+"""How thresholds are told and kept once `demur calibrate` has found them, or that there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from demur.cli.console import emit, note, stdout
+
+if TYPE_CHECKING:
+    from demur.errors import NoThreshold
+    from demur.risk.checking import Check
+    from demur.risk.gate import Gate
+    from demur.risk.planning import Plan
+
+FAILED = 1
+_NOTHING: Mapping[str, Any] = {}
+
+
+def refuse(error: NoThreshold, json: bool, also: Mapping[str, Any] = _NOTHING) -> NoReturn:
+    """Nothing was misused, there is just no gate: that is a 1, and a script can tell it from a mistake."""
+    if json:
+        reached = {"lowest_risk": error.lowest, "more_labels": error.more}
+        emit({**also, "threshold": None, "reason": str(error), **reached})
+    note(f"demur: {error}")
+    raise typer.Exit(FAILED)
+
+
+def place_for(ranker: str, output: str | None) -> str | None:
+    """The file for the gate: as asked, or beside the ranker if that is a folder."""
+    from demur.rankers.opening import folder_of
+
+    folder = None if ranker == "none" else folder_of(ranker)
+    chosen = output or (None if folder is None else str(folder))
+    return (
+        str(Path(chosen) / "gate.json")
+        if chosen not in (None, "-") and Path(chosen or "").is_dir()
+        else chosen
+    )
+
+
+def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
+    """Write the gate, and tell its promise; `also` stands in the JSON too."""
+    from demur.risk.certificate import percent
+
+    if place is not None:
+        gate.save(place)
+    if json:
+        emit(
+            {
+                **also,
+                "threshold": gate.plain_threshold,
+                "promise": gate.promise,
+                "certificate": dict(gate.certificate),
+            }
+        )
+    elif place != "-":
+        found, console = gate.certificate, stdout()
+        passing = "none, all pass" if gate.plain_threshold is None else f"{gate.threshold:.6g}"
+        share = percent(round(found.accepted / found.questions, 3))
+        lines = [
+            gate.promise,
+            "",
+            f"threshold  {passing}, by {found.qualifier}",
+            f"answered   {found.accepted:,} of {found.questions:,} ({share}), {found.errors:,} of them wrong",
+            f"bound      {percent(round(found.bound, 4))} wrong, by the test it passed ({found.method})",
+            f"ranker     {found.ranker}",
+        ]
+        for line in lines:
+            console.print(line, markup=False)
+    note(f"gate written to {place}" if place is not None else "the gate is not kept; -o gate.json writes it")
+
+
+def planned(plan: Plan, json: bool) -> None:
+    """Tell what the labels could promise, risk by risk."""
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from demur.risk.certificate import percent
+
+    if json:
+        emit(asdict(plan))
+        return
+    table = Table(box=None, pad_edge=False)
+    for name, justify in (
+        ("risk", "right"),
+        ("answered", "right"),
+        ("threshold", "right"),
+        ("labels", "left"),
+    ):
+        table.add_column(name, justify="right" if justify == "right" else "left")
+    for level in plan.levels:
+        if level.coverage is not None:
+            threshold = "all pass" if level.threshold is None else f"{level.threshold:.4g}"
+            table.add_row(percent(level.risk), percent(round(level.coverage, 3)), threshold, "enough")
+        else:
+            more = (
+                "too many are wrong at every threshold"
+                if level.more is None
+                else f"about {_round(level.more)} more"
+            )
+            table.add_row(percent(level.risk), "–", "–", more)
+    console = stdout()
+    console.print(table)
+    told = f"{plan.questions:,} labelled questions, {plan.tested:,} of them tested on"
+    console.print(f"\n{plan.ranker}, {plan.qualifier}: {told}", markup=False)
+    console.print(f"Each risk by itself, with {percent(plan.confidence)} confidence.", markup=False)
+
+
+def _round(number: int) -> str:
+    """A forecast has two digits at best."""
+    return f"{float(f'{number:.2g}'):,.0f}"
+
+
+def checked(check: Check, json: bool) -> None:
+    """Tell what new data say of a gate; exit with 1 if they speak against it."""
+    from dataclasses import asdict
+
+    if json:
+        emit({**asdict(check), "contradicted": check.contradicted, "shifted": check.shifted})
+    else:
+        for sentence in check.sentences:
+            stdout().print(sentence, markup=False)
+    if check.contradicted or check.shifted:
+        raise typer.Exit(FAILED)
