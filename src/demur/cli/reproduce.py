@@ -35,6 +35,7 @@ def reproduce(
     import dataclasses
 
     from demur.experiments import tables
+    from demur.experiments.baseline import compared
 
     home = tables.home()
     results = home / "results"
@@ -52,7 +53,7 @@ def reproduce(
         from demur.experiments.drawing import draw
 
         draw(chosen[0], results, picture, only)
-    found = [(each, list(tables.cells(each, results, only))) for each in chosen]
+    found = [(each, compared(each, list(tables.cells(each, results, only)), results)) for each in chosen]
     if json:
         emit([dataclasses.asdict(cell) for _, cells in found for cell in cells])
         return
@@ -62,6 +63,7 @@ def reproduce(
 
 def _show(table: Table, cells: list[Cell]) -> None:
     """A grid for each dataset and convention: methods down, measures across."""
+    from demur.experiments.baseline import legend
     from demur.experiments.tables import column_names
 
     console = stdout()
@@ -84,6 +86,8 @@ def _show(table: Table, cells: list[Cell]) -> None:
         else "Means; --json has intervals"
     )
     console.print(f"\n{behind}; – was not run, or not printed.", style="dim")
+    if table.baseline:
+        console.print(legend(table), style="dim")
     console.print(table.differs, style="dim")
 
 
@@ -139,8 +143,10 @@ def _grid(table: Table, cells: list[Cell]) -> Grid:
 
 
 def _figure(cell: Cell) -> str:
+    from demur.experiments.baseline import mark
+
     interval = "" if cell.low is None else f" [dim]{_short(cell.low)}–{_short(cell.high)}[/dim]"
-    return _mean(cell) + interval
+    return _mean(cell) + mark(cell) + interval
 
 
 def _mean(cell: Cell) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from demur.experiments.baseline import compared, legend, mark
 from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells, column_names, find
 
@@ -29,7 +30,7 @@ def section(table: Table, results: Path) -> str:
 
     Rankers have a grid for each convention and measure; other tables have one for each dataset.
     """
-    found = list(cells(table, results))
+    found = compared(table, list(cells(table, results)), results)
     parts = [f"## {table.paper} {table.table}: {table.title}", table.differs]
     parts.append(f"```sh\ndemur reproduce {table.paper} {table.table}\n```")
     if table.kind == "ranking":
@@ -37,6 +38,8 @@ def section(table: Table, results: Path) -> str:
             for measure in table.measures:
                 these = [cell for cell in found if (cell.convention, cell.measure) == (convention, measure)]
                 parts.append(f"### {measure}, convention `{convention}`\n\n{grid(table, these)}")
+        if table.baseline:
+            parts.append(legend(table))
     else:
         for column in table.column:
             names = column_names(table, column)
@@ -118,4 +121,4 @@ def show(cell: Cell) -> str:
     if cell.low is None:
         return f"{cell.mean:,.0f}{published}"  # a count
     seeds = f", {cell.seeds} seeds" if cell.seeds > 1 else ""
-    return f"{cell.mean:.3f} <sub>{cell.low:.3f}–{cell.high:.3f}{seeds}</sub>{published}"
+    return f"{cell.mean:.3f}{mark(cell)} <sub>{cell.low:.3f}–{cell.high:.3f}{seeds}</sub>{published}"

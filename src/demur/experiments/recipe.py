@@ -12,7 +12,7 @@ from demur.errors import UnknownName, UsageError
 
 _LEARNING = {"trainer", "stage", "train", "dev", "settings", "early", "vectors"}
 KEYS: dict[str, tuple[set[str], set[str]]] = {
-    "ranking": (set(), {"ranker", *_LEARNING}),
+    "ranking": (set(), {"ranker", "baseline", *_LEARNING}),
     "curves": ({"sizes"}, {"ranker", *_LEARNING}),
     "gates": ({"ranker", "fit", "qualifier", "risk", "splits", "confidence"}, set()),
     "agreement": ({"answers", "agreement", "splits", "confidence"}, set()),
@@ -125,7 +125,10 @@ class Published:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a paper. Its kind says what is run for a cell: see `demur.experiments.kinds`."""
+    """One table of a paper. Its kind says what is run for a cell: see `demur.experiments.kinds`.
+
+    The other rows are tested against the one that is called `baseline`.
+    """
 
     paper: str
     table: str
@@ -141,6 +144,7 @@ class Table:
     kind: str = "ranking"
     splits: int = 0
     confidence: float = 0.0
+    baseline: str = ""
 
     def __post_init__(self) -> None:
         self._check_kind()
@@ -155,6 +159,9 @@ class Table:
             strange += [column for column in published.values if column not in names[0]]
             if strange:
                 raise UsageError(f"figures are published for {strange[0]!r}, which is no row or column")
+
+        if self.baseline and self.baseline not in names[1]:
+            raise UsageError(f"baseline={self.baseline!r} is no row; name one of the table")
 
     def _check_kind(self) -> None:
         """Complain of keys that this kind of table lacks, or has no use for."""

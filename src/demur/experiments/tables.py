@@ -35,6 +35,10 @@ class Cell:
     pools: int
     published: float | None
     note: str
+    difference: float | None = None
+    """The mean over pools of the difference from the table's baseline."""
+    p: float | None = None
+    """Of the permutation test of that difference, with Holm's correction over one measure of the table."""
 
 
 def home() -> Path:

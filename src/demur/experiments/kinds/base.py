@@ -69,6 +69,10 @@ class Kind(ABC):
         """The parts of a column that have a cell each; in most tables a column is one, without a name."""
         return [""]
 
+    def values(self, found: Sequence[Kept], convention: str, measure: str) -> dict[str, float]:
+        """By pool, the figure that `figure` is the mean of; nothing where pools have none."""
+        return {}
+
     @abstractmethod
     def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
         """The figure of a cell from the runs that are kept for it; None if they do not have it."""

@@ -46,20 +46,36 @@ class Ranking(Kind):
         }
         return {**maker(run), "conventions": conventions}
 
+    def values(self, found: Sequence[Kept], convention: str, measure: str) -> dict[str, float]:
+        """By pool, the mean over seeds."""
+        judged = _judged(found, convention, measure)
+        if not judged:
+            return {}
+        figures = np.array([one["values"][measure] for one in judged], np.float64).mean(axis=0)
+        return {
+            pool: value
+            for pool, value in zip(judged[0]["pools"], figures.tolist(), strict=True)
+            if value == value
+        }
+
     def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
         """The mean over pools of the means over seeds."""
-        judged = [one["conventions"][convention] for one in found if convention in one["conventions"]]
-        judged = [one for one in judged if measure in one["values"]]
-        judged = [one for one in judged if one["pools"] == judged[-1]["pools"]]  # older data do not mix in
+        judged = _judged(found, convention, measure)
         if not judged:
             return None
         if len(judged) == 1:  # drawing the bootstrap again would only repeat it
             mean, low, high = judged[0]["estimates"][measure]
             return Figure(mean, low, high, sum(value is not None for value in judged[0]["values"][measure]))
-        figures = np.array([one["values"][measure] for one in judged], np.float64).mean(axis=0)
-        figures = figures[~np.isnan(figures)]
+        figures = np.array(list(self.values(found, convention, measure).values()))
         estimate = estimates(figures[:, None])[0]
         return Figure(estimate.mean, estimate.low, estimate.high, len(figures))
+
+
+def _judged(found: Sequence[Kept], convention: str, measure: str) -> list[Kept]:
+    """What seeds have under a convention and measure; of other data than the last one's, nothing."""
+    judged = [one["conventions"][convention] for one in found if convention in one["conventions"]]
+    judged = [one for one in judged if measure in one["values"]]
+    return [one for one in judged if one["pools"] == judged[-1]["pools"]]
 
 
 def _figures(report: Report) -> Kept:

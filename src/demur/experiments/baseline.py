@@ -1,0 +1,71 @@
+"""Cells beside a table's baseline: permutation tests over pools, with Holm's correction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from demur.evaluation.significance import holm, permutation
+from demur.experiments.kinds import KINDS
+from demur.experiments.recipe import Column, Row, Table
+from demur.experiments.runs import Run, kept
+from demur.experiments.tables import Cell
+
+LEVEL = 0.05
+_DRAWS = 20_000
+
+
+def compared(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
+    """The cells of the first measure with their differences from the baseline's, and how sure these are.
+
+    Seeds are averaged pool by pool first. All rows and columns of one convention are one family of tests.
+    """
+    if not table.baseline:
+        return list(cells)
+    measure = table.measures[0]
+    done: dict[tuple[str, str, str, str], tuple[float, float]] = {}
+    for convention in table.conventions:
+        places, found = [], []
+        for column in table.column:
+            values = {row.name: _values(table, row, column, convention, results) for row in table.row}
+            for row in table.row:
+                pools = values[row.name].keys() & values[table.baseline].keys()
+                if row.name != table.baseline and pools:
+                    places.append((row.name, column.name, measure, convention))
+                    found.append(
+                        np.array([values[row.name][p] - values[table.baseline][p] for p in sorted(pools)])
+                    )
+        adjusted = holm([permutation(np.round(each, 12), draws=_DRAWS) for each in found])
+        done |= {at: (float(d.mean()), p) for at, d, p in zip(places, found, adjusted, strict=True)}
+    return [
+        replace(cell, difference=known[0], p=known[1])
+        if (known := done.get((cell.row, cell.column, cell.measure, cell.convention)))
+        else cell
+        for cell in cells
+    ]
+
+
+def mark(cell: Cell) -> str:
+    """A sign that stands behind a figure that is surely above or below the baseline's."""
+    if cell.p is None or cell.difference is None or cell.p >= LEVEL:
+        return ""
+    return " ▲" if cell.difference > 0 else " ▼"
+
+
+def legend(table: Table) -> str:
+    """What the signs mean, where there may be any."""
+    if not table.baseline:
+        return ""
+    return (
+        f"▲ and ▼: {table.measures[0]} above or below that of {table.baseline}, p < {LEVEL:g} "
+        "(permutation test over pools, seeds averaged; Holm's correction over all rows and columns)."
+    )
+
+
+def _values(table: Table, row: Row, column: Column, convention: str, results: Path) -> dict[str, float]:
+    seeds = row.seeds if row.runs else []
+    found = [one for seed in seeds if (one := kept(Run(table, row, column, seed), results))]
+    return KINDS[table.kind].values(found, convention, table.measures[0])

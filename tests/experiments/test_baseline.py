@@ -1,0 +1,109 @@
+"""Rows of a table beside its baseline."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from demur.data import formats
+from demur.errors import UsageError
+from demur.evaluation.significance import holm, permutation
+from demur.experiments import markdown, recipe, tables
+from demur.experiments.baseline import compared, legend, mark
+from demur.experiments.recipe import Table
+from demur.types import Pool
+
+RECIPE = """
+paper = "toy"
+table = "table1"
+title = "A table"
+measures = ["RR", "P@1"]
+conventions = ["fixed"]
+differs = "Everything."
+baseline = "bm25"
+
+[[column]]
+name = "animals"
+data = "{data}"
+
+[[row]]
+name = "bm25"
+ranker = "bm25"
+
+[[row]]
+name = "random"
+ranker = "random"
+seeds = [0, 1]
+
+[[row]]
+name = "the same"
+ranker = "bm25"
+
+[[row]]
+name = "not yet"
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    made = [
+        Pool.of(f"ape w{n}", [f"w{n} ape", "bee", "cat", "dog", "eel", "fox"], [1, 0, 0, 0, 0, 0], id=f"q{n}")
+        for n in range(20)
+    ]
+    formats.write(tmp_path / "animals.jsonl", made)
+    (tmp_path / "table1.toml").write_text(RECIPE.format(data=tmp_path / "animals.jsonl"), "utf-8")
+    return recipe.read(tmp_path / "table1.toml")
+
+
+def test_rows_are_tested_pool_by_pool_against_the_baseline(table: Table, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    tables.fill(table, results, None, lambda runs: None)
+    plain = list(tables.cells(table, results))
+    found = {(cell.row, cell.measure): cell for cell in compared(table, plain, results)}
+    assert len(found) == len(plain)
+    worse, same, base = found["random", "RR"], found["the same", "RR"], found["bm25", "RR"]
+    assert base.mean == 1 and worse.mean is not None and worse.difference == pytest.approx(worse.mean - 1)
+    assert (base.p, base.difference, found["not yet", "RR"].p) == (None, None, None)
+    assert (same.p, same.difference, found["random", "P@1"].p) == (1.0, 0.0, None), "the first measure alone"
+    assert worse.p is not None and worse.p < 0.05
+    assert [mark(cell) for cell in (worse, same, base)] == [" ▼", "", ""]
+    assert f"{worse.mean:.3f} ▼ <sub>" in markdown.section(table, results)
+    assert legend(table) in markdown.section(table, results)
+
+
+def test_ps_are_corrected_over_rows_and_columns(table: Table, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    wide = dataclasses.replace(
+        table, column=[*table.column, dataclasses.replace(table.column[0], name="again")]
+    )
+    tables.fill(wide, results, None, lambda runs: None)
+    found = compared(wide, list(tables.cells(wide, results)), results)
+    shown = [cell for cell in found if cell.p is not None]
+    assert [(cell.row, cell.column) for cell in shown] == [
+        (row, column) for row in ("random", "the same") for column in ("animals", "again")
+    ]
+    from demur.experiments.kinds import KINDS
+    from demur.experiments.runs import Run, kept
+
+    raw = []
+    for cell in shown:
+        row = next(row for row in wide.row if row.name == cell.row)
+        column = next(column for column in wide.column if column.name == cell.column)
+        here = [kept(Run(wide, row, column, seed), results) for seed in row.seeds]
+        values = KINDS[wide.kind].values([one for one in here if one], "fixed", "RR")
+        raw.append(
+            permutation(np.array([values[f"q{n}"] - 1 for n in sorted(range(20), key=str)]), draws=20_000)
+        )
+    assert [cell.p for cell in shown] == pytest.approx(holm(raw))
+
+
+def test_without_a_baseline_nothing_is_tested(table: Table, tmp_path: Path) -> None:
+    alone = dataclasses.replace(table, baseline="")
+    tables.fill(alone, tmp_path / "results", None, lambda runs: None)
+    cells = list(tables.cells(alone, tmp_path / "results"))
+    assert compared(alone, cells, tmp_path / "results") == cells and legend(alone) == ""
+    with pytest.raises(UsageError, match="baseline='bm26' is no row"):
+        dataclasses.replace(table, baseline="bm26")
