@@ -38,6 +38,8 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def call(*arguments: str, input: str = "") -> Any:
     app = typer.Typer()
     app.command()(ask)
+    if "--ranker" not in arguments:
+        arguments = (*arguments, "--ranker", "bm25")
     return CliRunner().invoke(app, list(arguments), input=input, catch_exceptions=False)
 
 
@@ -187,7 +189,7 @@ def test_an_abstention_shows_what_came_nearest_as_such() -> None:
     assert lines[2:6] == [
         "   No answer: the two best are too close.",
         "",
-        "   What came nearest, but is not given as an answer:",
+        "   Nearest miss, which is not given as an answer:",
         "",
     ]
     assert [line for line in lines if line[:1].isdigit()] == ["1  Saws.", "2  More saws."]
@@ -196,5 +198,5 @@ def test_an_abstention_shows_what_came_nearest_as_such() -> None:
 def test_the_verb_imports_little() -> None:
     source = Path(ask.__code__.co_filename).read_text(encoding="utf-8")
     imports = re.findall(r"^(?:import|from) (\S+)", source, re.M)
-    ours = {f"demur.cli.{name}" for name in ("console", "libraries", "promises")}
-    assert set(imports) <= {"__future__", "sys", "typing", "typer"} | ours
+    ours = {f"demur.cli.{name}" for name in ("console", "gating", "libraries", "promises")}
+    assert set(imports) <= {"__future__", "typing", "typer"} | ours

@@ -73,7 +73,7 @@ def test_ask_answers_with_confidence_and_promise(guide: Path) -> None:
 def test_ask_abstains_and_shows_the_nearest_miss_as_such(guide: Path) -> None:
     shown = call(ask, "Are saws lent?", "--from", "guide.md", "--gate", "strict.json").splitlines()
     assert shown[2].startswith("   No answer: its confidence 0.")
-    assert shown[4] == "   What came nearest, but is not given as an answer:"
+    assert shown[4] == "   Nearest miss, which is not given as an answer:"
     assert shown[6] == "1  Saws are lent for three weeks."
     told = json.loads(call(ask, "Are saws lent?", "--from", "guide.md", "--gate", "strict.json", "--json"))
     assert told["abstained"] and told["answer"] is None

@@ -9,17 +9,18 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from demur.asking.answering import Asked
 from demur.asking.documents import read_documents, readable
 from demur.asking.gate import Gate
 from demur.asking.passages import Passage
-from demur.asking.quoting import asked, found, quote
+from demur.asking.reading import reader_for
 from demur.asking.searching import DEPTH, Search
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.rankers import ranker as named
 from demur.rankers.bm25 import BM25
 from demur.rankers.index import Index
-from demur.types import Abstention, Answer, Candidate, Pool, Ranking
+from demur.types import Abstention, Answer, Candidate, Pool
 
 Documents = str | Path | Passage | Iterable[str | Path | Passage]
 
@@ -58,29 +59,23 @@ class Library:
         ranker: str | Ranker | None = None,
         gate: Gate | None = None,
         top: int = 5,
+        reader: str | Path | object | None = None,
     ) -> Answer | Abstention:
         """The best passage with a quotation, or the reason why there is no answer.
 
-        A gate looks at the best 50 passages, as when it was calibrated, so no more than 50 are shown.
+        A gate looks at the best 50 passages, as when it was calibrated, so no more than 50 are shown. Without
+        a gate, a reader that finds nothing in the best passage has the last word.
         """
         if top < 1:
             raise UsageError(f"top={top} shows nothing; ask for one passage or more")
         search = self.search(ranker)
+        quoting = reader_for(reader, search.ranker)
+        if quoting is not None and quoting is search.ranker:
+            search = replace(search, reading=True)
         if gate is not None:
-            gate.check_ranker(search)
+            gate.check_ranker(search.known_to(gate))
         ranking = search.find(question, DEPTH if gate is not None else max(top, DEPTH))
-        words = asked(question, self.stem)
-        best = tuple(self._told(candidate, words) for candidate in ranking.candidates[:top])
-        shown = Ranking(question, best, ranking.scores[:top])
-        if not best:
-            return Abstention(question, self._why_nothing(words), shown)
-        first = (best[0], shown.scores[0], best[0].extra["span"], shown)
-        if gate is None:
-            return Answer(question, *first)
-        verdict, certificate = gate.judge(ranking), gate.certificate
-        if verdict.refusal:
-            return Abstention(question, verdict.refusal, shown, verdict.confidence, certificate)
-        return Answer(question, *first, verdict.confidence, certificate)
+        return Asked(self, question, ranking, gate).result(top, quoting)
 
     def search(self, ranker: str | Ranker | None = None) -> Search:
         """What is asked when this library is: a ranker of its passages, for which a gate is calibrated."""
@@ -100,30 +95,6 @@ class Library:
         extra = {"source": passage.source, "line": passage.line, "heading": passage.heading}
         return Candidate(passage.id, passage.text, None, {**extra, "copies": self.copies[place] - 1})
 
-    def _told(self, candidate: Candidate, words: list[str]) -> Candidate:
-        """The candidate with a quotation, the question's words in it, and their share of the weight."""
-        weights = {word: self.index.idf(word) for word in words}
-        matched = found(words, f"{candidate.extra['heading']}\n{candidate.text}", self.stem)
-        extra = {
-            **candidate.extra,
-            "span": quote(candidate.text, weights, self.stem),
-            "matched": matched,
-            "coverage": sum(weights[word] for word in matched) / sum(weights.values()),
-        }
-        return replace(candidate, extra=extra)
-
-    def _why_nothing(self, words: list[str]) -> str:
-        if not self.passages:
-            return "there are no passages to look in"
-        if not words:
-            return "the question has no words to look for"
-        where = f"the {len(self):,} passages" if len(self) > 1 else "the one passage"
-        what = f"its only word to look for, {words[0]},"
-        if len(words) > 1:
-            what = f"none of its words – {', '.join(words)} –"
-            return f"{what} occurs in {where}"
-        return f"{what} does not occur in {where}"
-
 
 def ask(
     question: str,
@@ -132,15 +103,18 @@ def ask(
     gate: Gate | None = None,
     top: int = 5,
     stem: str = "english",
+    reader: str | Path | object | None = None,
 ) -> Answer | Abstention:
     """The answer to a question, quoted from documents, or the reason why there is none.
 
     A string is a text, a `Path` a file or folder. Make a `Library` first if there are several questions.
-    A ranker scores the best 50 passages again; a gate decides whether the best of all may be the answer.
+    A ranker scores the best 50 passages again; a gate decides whether the best of all may be the answer. A
+    reader quotes the words that answer; if none is named, the ranker does, if it is one such as ``mini`` that
+    reads as well; otherwise, or with ``none``, the sentence that shares the weightiest words is quoted.
     `stem` names the language whose word endings do not count; with ``none`` all count.
     """
     library = documents if isinstance(documents, Library) else Library(documents, stem)
-    return library.ask(question, ranker, gate, top)
+    return library.ask(question, ranker, gate, top, reader)
 
 
 def _passages(documents: Documents) -> Iterator[Passage]:

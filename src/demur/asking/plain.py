@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from demur.asking.reading import Look
 from demur.types import Abstention, Answer, Candidate, Span
 
 
@@ -23,21 +24,34 @@ def as_plain(result: Answer | Abstention) -> dict[str, Any]:
         "reason": result.reason if isinstance(result, Abstention) else None,
         **judged,
         "answer": answer,
+        "nearest": _nearest(result) if isinstance(result, Abstention) else None,
         "ranking": [_passage(candidate, score) for candidate, score in result.ranking],
     }
 
 
+def _nearest(result: Abstention) -> dict[str, Any] | None:
+    """What came nearest, if anything did."""
+    return _passage(result.nearest, result.ranking.scores[0]) if result.nearest else None
+
+
 def _passage(candidate: Candidate, score: float) -> dict[str, Any]:
-    span: Span | None = candidate.extra["span"]
+    """A passage; `read` says what a reader made of it, and is null where none has read it."""
+    look: Look | None = candidate.extra.get("look")
     return {
         "id": candidate.id,
         "text": candidate.text,
-        "span": span and {"start": span.start, "end": span.end, "text": span.text},
+        "span": _span(candidate.extra["span"]),
+        "sentence": _span(candidate.extra["sentence"]),
         **{key: candidate.extra[key] for key in ("source", "line", "heading", "copies")},
-        "score": score,
+        "score": finite(score),
+        "read": look and {"answers": look.span is not None, "confidence": finite(look.confidence)},
         "matched": list(candidate.extra["matched"]),
         "coverage": candidate.extra["coverage"],
     }
+
+
+def _span(span: Span | None) -> dict[str, Any] | None:
+    return span and {"start": span.start, "end": span.end, "text": span.text}
 
 
 def finite(number: float | None) -> float | None:

@@ -30,6 +30,16 @@ def quote(text: str, weights: Mapping[str, float], stem: str = "none") -> Span |
     return best and _without_marker(best)
 
 
+def around(text: str, span: Span) -> Span:
+    """The sentence that a span stands in, without the marker of a list; several if it crosses their ends."""
+    touched = [each for each in sentences(text) if each.start < span.end and span.start < each.end]
+    if not touched:
+        return span
+    whole = Span(touched[0].start, touched[-1].end, text[touched[0].start : touched[-1].end])
+    bare = _without_marker(whole)
+    return bare if bare.start <= span.start else whole
+
+
 def found(words: Iterable[str], text: str, stem: str = "none") -> tuple[str, ...]:
     """Those of the words that stand in the text, with whatever ending if a language to stem is named."""
     cut = stemmer(stem)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from demur.asking.reading import Look, looks
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.specs import Setting, Spec
-from demur.types import FloatArray, Pool, Ranking
+from demur.types import Candidate, FloatArray, Pool, Ranking
 
 if TYPE_CHECKING:
+    from demur.asking.gate import Gate
     from demur.asking.library import Library
 
 DEPTH = 50
@@ -28,17 +30,31 @@ class Search(Ranker):
     name: ClassVar[str] = "library"
     library: Library
     ranker: Ranker | None = None
+    reading: bool = False
+    """Whether what the ranker sees as a reader is kept, as the candidates' `look`; it changes no score."""
 
     def find(self, question: str, depth: int = DEPTH) -> Ranking:
         """The passages that share a word with the question, in the order of BM25 or of the ranker."""
         places, scores = self.library.index.search(question, depth)
-        if self.ranker is not None and len(places):
-            texts = [self.library.passages[place].searched for place in places]
-            scores = self.ranker.score(question, texts)
-            order = np.argsort(-scores, kind="stable")
-            places, scores = places[order], scores[order]
         found = tuple(map(self.library.candidate, places.tolist()))
-        return Ranking(question, found, tuple(scores.tolist()))
+        if self.ranker is None or not found:
+            return Ranking(question, found, tuple(scores.tolist()))
+        texts = [self.library.passages[place].searched for place in places]
+        if self.reading:
+            seen = looks(self.ranker, question, texts)
+            scores = np.array([look.score for look in seen], np.float64)
+            found = tuple(map(with_look, found, seen))
+        else:
+            scores = self.ranker.score(question, texts)
+        order = np.argsort(-scores, kind="stable").tolist()
+        return Ranking(question, tuple(found[at] for at in order), tuple(float(scores[at]) for at in order))
+
+    def known_to(self, gate: Gate) -> Ranker:
+        """Whom a gate must know: this search, or its ranker if the gate was made for given candidates."""
+        asked = str(gate.certificate.get("ranker", ""))
+        if self.ranker is None or not asked or asked.startswith(f"{self.name}("):
+            return self
+        return self.ranker
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """The scores of pools that this search found itself; other candidates have no score in a library."""
@@ -63,3 +79,8 @@ class Search(Ranker):
         ranker = "" if self.ranker is None else self.ranker.fingerprint
         told = f"{DEPTH} {self.library.fingerprint} {ranker}"
         return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def with_look(candidate: Candidate, look: Look) -> Candidate:
+    """The candidate with what was seen in it."""
+    return replace(candidate, extra={**candidate.extra, "look": look})

@@ -2,58 +2,58 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, stdout, warnings_noted
+from demur.cli.console import JsonFlag, warnings_noted
+from demur.cli.gating import GateOption, RiskOption
 from demur.cli.libraries import ExampleFlag, FromOption, StemOption, library
-from demur.cli.promises import ExplainFlag, GateOption
+from demur.cli.promises import ExplainFlag
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="The question; - reads one per line from stdin.")],
+    question: Annotated[
+        str | None, typer.Argument(help="The question; - reads one per line from stdin.")
+    ] = None,
     sources: FromOption = None,
     example: ExampleFlag = False,
     top: Annotated[int, typer.Option(min=1, help="How many passages to show.")] = 5,
     ranker: Annotated[
         str | None,
-        typer.Option(help="A ranker that scores the best 50 passages again: a name or a folder."),
+        typer.Option(
+            help="Who scores the best 50 passages again: a name or a folder; bm25 leaves them as they were "
+            "found. If not said, that of the gate, or mini, which comes with demur."
+        ),
+    ] = None,
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            help="Who quotes: a reader's folder, or none for sentences; if not said, the ranker if it can."
+        ),
     ] = None,
     stem: StemOption = "english",
     gate: GateOption = None,
+    risk: RiskOption = None,
     explain: ExplainFlag = False,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Read once, then answer line by line.")
+    ] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Answer a question from files: the best passage, its sentence quoted, or why there is no answer."""
-    from demur.asking import as_plain
-    from demur.cli.answers import show
-    from demur.cli.promises import gate_for, second_ranker_of
+    """Answer a question from files, with the words quoted that answer it; or say why there is no answer."""
+    from demur.cli import questions
+    from demur.cli.asking import Asker, chosen
+    from demur.errors import UsageError
 
+    if question is None and not interactive:
+        raise UsageError("there is no question; write one, or - for questions from stdin, or --interactive")
+    who, opened = chosen(ranker, gate, risk)
     with warnings_noted():
         found = library(sources, example, stem)
-    opened = gate_for(gate, ranker, of_files=True)
-    if opened is not None and ranker is None:
-        ranker = second_ranker_of(opened, gate)
-    built = None if ranker is None else found.prepared(ranker)
-    if opened is not None:
-        opened.check_ranker(found.search(built))  # before any question is read
-    if question != "-":
-        question = question.encode("utf-8", "replace").decode()  # what a shell passes may not be UTF-8
-        result = found.ask(question, built, opened, top)
-        if json:
-            emit(as_plain(result))
-        else:
-            show(result, stdout(), stem, opened, explain)
-        return
-
-    from demur.files import lines
-
-    for _, line in lines("-"):
-        result = found.ask(line, built, opened, top)
-        if json:
-            emit(as_plain(result), indent=None)
-        else:
-            show(result, stdout(), stem, opened, explain)
-        sys.stdout.flush()
+    asker = Asker.of(found, who, reader, opened, top, explain)
+    if question == "-" or interactive:
+        first = question if interactive and question != "-" else None
+        questions.answer(asker, first, interactive, json)
+    else:
+        asker.answer(question or "", json)

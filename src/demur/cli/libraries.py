@@ -42,6 +42,11 @@ def library(sources: list[Path] | None, example: bool, stem: str) -> Library:
     return Library(tracked(read_documents(sources or []), "reading", "passages"), stem)
 
 
+def again(ranker: str | None) -> str | None:
+    """Who scores again what BM25 found; None where that is to be left as it was found."""
+    return None if ranker in ("bm25", "none") else ranker
+
+
 def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:
     """What a library's search finds for each question, judged by the question's labels."""
     from demur.asking.calibrating import judged

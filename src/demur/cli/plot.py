@@ -44,7 +44,7 @@ def plot(
     json: JsonFlag = False,
 ) -> None:
     """Draw risk over coverage, confidence by outcome, or how far confidence can be believed."""
-    from demur.cli.promises import gate_at
+    from demur.cli.gating import gate_at
     from demur.data import pools as load_pools
     from demur.errors import UnknownName, UsageError
     from demur.evaluation import plots

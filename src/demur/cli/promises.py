@@ -1,11 +1,12 @@
-"""How gates and answer sets are opened, and how what they promise is told: the same for `ask` and `rank`."""
+"""What gates and answer sets promise, and how it is told: the same for `ask` and `rank`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from demur.cli.gating import of_files
 
 if TYPE_CHECKING:
     from demur.asking import Verdict
@@ -16,73 +17,7 @@ if TYPE_CHECKING:
 
 _LEAST = -1e300  # a threshold below this lets everything pass
 
-GateOption = Annotated[
-    str | None,
-    typer.Option(
-        "--gate",
-        metavar="GATE.json",
-        help="Answer only what this gate lets pass; none leaves out that of the ranker's folder.",
-    ),
-]
 ExplainFlag = Annotated[bool, typer.Option("--explain", help="Say how far the promise goes.")]
-
-
-def gate_at(path: str) -> Gate:
-    """The gate that a file holds."""
-    from demur.risk.gate import Gate
-
-    return Gate.load(path)
-
-
-def gate_for(gate: str | None, ranker: str | None, of_files: bool = False) -> Gate | None:
-    """The gate that is named; or the one in the ranker's folder, if it is for such questions; or none.
-
-    `of_files` says that questions are asked of files, not of given candidates.
-    """
-    from demur.cli.console import note
-    from demur.rankers.opening import folder_of
-
-    if gate is not None:
-        return None if gate == "none" else gate_at(gate)
-    folder = None if ranker is None else folder_of(ranker)
-    if folder is None or not (folder / "gate.json").is_file():
-        return None
-    found = gate_at(str(folder))
-    if _of_files(found) == of_files:
-        return found
-    kinds = "questions to files", "given candidates"
-    made, asked = kinds if _of_files(found) else kinds[::-1]
-    note(f"no gate is set: the one in {folder} is for {made}, and promises nothing for {asked}")
-    return None
-
-
-def _of_files(gate: Gate) -> bool:
-    return gate.ranker.startswith("library(")
-
-
-def ranker_of(gate: Gate, path: str | None = None) -> str:
-    """The ranker that a gate was calibrated with, where it ranks given candidates."""
-    from demur.errors import UsageError
-
-    if _of_files(gate):
-        raise UsageError("this gate was calibrated for questions to a library; use it with demur ask --from")
-    return _beside(path) or str(gate.ranker)
-
-
-def second_ranker_of(gate: Gate, path: str | None = None) -> str | None:
-    """The ranker that scores again what a library finds, where a gate was calibrated for that."""
-    from demur.specs import parse
-
-    again = parse(gate.ranker).settings.get("ranker") if _of_files(gate) else None
-    return None if again is None else _beside(path) or str(again)
-
-
-def _beside(path: str | None) -> str | None:
-    """The folder of the model that a gate lies with, wherever that model was when the gate was made."""
-    from demur.store import is_model
-
-    folder = None if path is None else Path(path) if Path(path).is_dir() else Path(path).absolute().parent
-    return str(folder) if folder is not None and is_model(folder) else None
 
 
 def ranker_and_sets(
@@ -162,6 +97,18 @@ def verdict_lines(gate: Gate, verdict: Verdict | None) -> list[str]:
     if verdict.refusal:
         return [f"No answer: {verdict.refusal}.", "What came nearest, but is not given as an answer:"]
     return [f"{confident(gate, verdict.confidence)} {gate.promise}"]
+
+
+def elsewhere(gate: Gate) -> tuple[str, ...]:
+    """That a gate for given candidates was not made on one's files, where that is so."""
+    if of_files(gate):
+        return ()
+    where = gate.certificate.data or "given candidates"
+    ranker = gate.ranker.partition("(")[0]
+    return (
+        f"They were of {where}, not of your files: "
+        f"`demur calibrate {ranker} LABELLED --from FILES` makes a promise about those.",
+    )
 
 
 def confident(gate: Gate, confidence: float) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from demur.cli.console import JsonFlag, emit, say
-from demur.cli.promises import GateOption
+from demur.cli.gating import GateOption
 
 
 def rank(
@@ -39,12 +39,12 @@ def rank(
     json: JsonFlag = False,
 ) -> None:
     """Rank given candidates for one question; each is shown on one line, its line breaks as spaces."""
-    from demur.cli import explanations, promises
+    from demur.cli import explanations, gating, promises
     from demur.data.candidates import read_candidates
     from demur.types import Pool
 
-    opened = promises.gate_for(gate, ranker)
-    chosen_ranker = ranker or (promises.ranker_of(opened, gate) if opened else None)
+    opened = gating.gate_for(gate, ranker)
+    chosen_ranker = ranker or (gating.ranker_of(opened, gate) if opened else None)
     built, rule = promises.ranker_and_sets(chosen_ranker, sets, calibration)
     given = list(read_candidates(candidates))
     built = built.prepare([Pool("q", question, tuple(given))])

@@ -1,0 +1,99 @@
+"""What is said to a question once passages are ranked: an answer with its quotation, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from demur.asking.gate import Gate
+from demur.asking.quoting import around, asked, found, quote
+from demur.asking.reading import Look, looks, within
+from demur.asking.searching import with_look
+from demur.types import Abstention, Answer, Candidate, Ranking
+
+if TYPE_CHECKING:
+    from demur.asking.library import Library
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, the passages that a library found for it, and the gate that judges them, if any."""
+
+    library: Library
+    question: str
+    ranking: Ranking
+    gate: Gate | None = None
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The question's words that carry meaning."""
+        return asked(self.question, self.library.stem)
+
+    def result(self, top: int, reader: object | None = None) -> Answer | Abstention:
+        """The answer or the abstention, with the best passages; a reader reads those not read already."""
+        best = self.ranking.candidates[:top]
+        if reader is not None:
+            best = self._read(reader, best)
+        shown = Ranking(self.question, tuple(map(self._told, best)), self.ranking.scores[:top])
+        if not best:
+            return Abstention(self.question, self._why_nothing(), shown)
+        if self.gate is None:
+            look: Look | None = best[0].extra.get("look")
+            if look is not None and look.span is None:
+                reason = "the reader finds no answer in the passage that came nearest"
+                return Abstention(self.question, reason, shown, look.confidence)
+            return _answer(shown, look and look.confidence)
+        verdict, certificate = self.gate.judge(self.ranking), self.gate.certificate
+        if verdict.refusal:
+            return Abstention(self.question, verdict.refusal, shown, verdict.confidence, certificate)
+        return replace(_answer(shown, verdict.confidence), certificate=certificate)
+
+    def _read(self, reader: object, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+        """The candidates with what the reader sees in each."""
+        if all("look" in candidate.extra for candidate in candidates):
+            return candidates
+        texts = [_above(candidate) + candidate.text for candidate in candidates]
+        return tuple(map(with_look, candidates, looks(reader, self.question, texts)))
+
+    def _told(self, candidate: Candidate) -> Candidate:
+        """The candidate with a quotation, its sentence, the question's words in it, and their share.
+
+        Where a reader found nothing to quote, the sentence with the weightiest words is quoted.
+        """
+        weights = {word: self.library.index.idf(word) for word in self.words}
+        stem, text = self.library.stem, candidate.text
+        matched = found(self.words, f"{candidate.extra['heading']}\n{text}", stem)
+        look: Look | None = candidate.extra.get("look")
+        span = None if look is None else within(look.span, len(_above(candidate)), text)
+        sentence = quote(text, weights, stem) if span is None else around(text, span)
+        extra = {
+            **candidate.extra,
+            "span": span or sentence,
+            "sentence": sentence,
+            "matched": matched,
+            "coverage": sum(weights[word] for word in matched) / sum(weights.values()),
+        }
+        return replace(candidate, extra=extra)
+
+    def _why_nothing(self) -> str:
+        passages, words = len(self.library), self.words
+        if not passages:
+            return "there are no passages to look in"
+        if not words:
+            return "the question has no words to look for"
+        where = f"the {passages:,} passages" if passages > 1 else "the one passage"
+        if len(words) > 1:
+            return f"none of its words – {', '.join(words)} – occurs in {where}"
+        return f"its only word to look for, {words[0]}, does not occur in {where}"
+
+
+def _answer(shown: Ranking, confidence: float | None) -> Answer:
+    """The best passage as the answer."""
+    best = shown.candidates[0]
+    return Answer(shown.question, best, shown.scores[0], best.extra["span"], shown, confidence)
+
+
+def _above(candidate: Candidate) -> str:
+    """What stands before a candidate's text in what is searched."""
+    return f"{candidate.extra['heading']}\n" if candidate.extra["heading"] else ""

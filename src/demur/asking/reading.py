@@ -1,0 +1,98 @@
+"""What a reader sees in passages: for each a score, what it would quote, and how sure it is, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from demur import store
+from demur.errors import UsageError
+from demur.rankers import Ranker
+from demur.rankers import ranker as ranker_named
+from demur.rankers.opening import HUB_ID, folder_of
+from demur.reading import Reader
+from demur.reading import reader as reader_named
+from demur.types import Span
+
+NONE = "none"
+"""In place of a reader: sentences are quoted, by the words they share with the question."""
+
+
+class Look(NamedTuple):
+    """What is seen in one passage; no span means that the answer is not there."""
+
+    score: float
+    span: Span | None
+    confidence: float
+
+
+class Seen(Protocol):
+    """What a look says of one passage, whatever else it knows."""
+
+    @property
+    def score(self) -> float:
+        """What `score` would have given the passage."""
+        ...
+
+    @property
+    def span(self) -> Span | None:
+        """The answer as it stands in the passage, or None."""
+        ...
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is that this is the answer."""
+        ...
+
+
+@runtime_checkable
+class Looker(Protocol):
+    """A ranker that also reads, in the same pass: ``mini``, or anything with this method."""
+
+    def look(self, question: str, passages: Sequence[str]) -> Sequence[Seen]:
+        """A look at each passage."""
+        ...
+
+
+def reads(ranker: object) -> bool:
+    """Whether a ranker can also quote."""
+    return isinstance(ranker, Looker | Reader)
+
+
+def reader_for(reader: str | Path | object | None, ranker: Ranker | None) -> object | None:
+    """Who quotes: the reader that is meant; if none is named the ranker, if it can; None for sentences."""
+    if reader is None:
+        return ranker if reads(ranker) else None
+    if not isinstance(reader, str | Path):
+        found = reader
+    elif reader == NONE:
+        return None
+    else:
+        folder = folder_of(reader)
+        ours = store.is_model(folder) if folder is not None else not HUB_ID.fullmatch(str(reader))
+        found = ranker_named(reader) if ours else reader_named(reader)
+    if not reads(found):
+        called = getattr(found, "spec", None) or type(found).__name__
+        fix = "name mini, or the folder of one that demur train --trainer span-reader made"
+        raise UsageError(f"{called} ranks and does not read; {fix}")
+    return ranker if found == ranker else found  # the same one looks only once
+
+
+def looks(reader: object, question: str, passages: Sequence[str]) -> list[Look]:
+    """What a reader sees in each passage."""
+    if isinstance(reader, Looker):
+        return [Look(seen.score, seen.span, seen.confidence) for seen in reader.look(question, passages)]
+    assert isinstance(reader, Reader)
+    readings = reader.read_all((question, passage) for passage in passages)
+    return [Look(-each.null_odds, each.span, each.confidence) for each in readings]
+
+
+def within(span: Span | None, start: int, text: str) -> Span | None:
+    """The part of a span that lies in a text which began at `start` of what was read; None if none does."""
+    if span is None:
+        return None
+    first, end = max(0, span.start - start), span.end - start
+    while first < end and text[first].isspace():
+        first += 1
+    return Span(first, end, text[first:end]) if first < end else None
