@@ -35,6 +35,7 @@ OURS: dict[str, dict[str, str]] = {
         "match-pyramid": "demur.rankers.match_nets:MatchPyramid",
         "multihop": "demur.rankers.match_nets:Multihop",
         "onnx": "demur.rankers.onnx:Onnx",
+        "onnx-match": "demur.rankers.onnx_match:OnnxMatch",
         "overlap": "demur.rankers.overlap:Overlap",
         "random": "demur.rankers.simple:Random",
         "siamese": "demur.rankers.network:Siamese",

@@ -164,6 +164,16 @@ def exported(precision: str = "int8") -> str:
 
 
 @cache
+def exported_match() -> str:
+    """A folder with a net that matches words as an ONNX file."""
+    from demur.rankers.opening import ranker
+    from demur.training.export import export
+
+    export(ranker(match("multihop")), folder() / "exported" / "match")
+    return str(folder() / "exported" / "match")
+
+
+@cache
 def net(name: str) -> str:
     """A folder with a small net over the vectors of words, whose weights were drawn and not learnt."""
     from demur.embedders import embedder
@@ -238,6 +248,7 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "match-pyramid": lambda: {"folder": match("match-pyramid")},
     "multihop": lambda: {"folder": match("multihop")},
     "onnx": lambda: {"folder": exported()},
+    "onnx-match": lambda: {"folder": exported_match()},
     "span-reader": lambda: {"model": answerer()},
     "siamese": lambda: {"folder": net("siamese")},
 }

@@ -15,7 +15,7 @@ from demur.nets.deep_matching import DeepMatching
 from demur.nets.match_net import MatchNet, Worded, here, windows
 from demur.nets.match_pyramid import MatchPyramid
 from demur.nets.multihop import Multihop, attended
-from demur.training.onnx_match import write
+from demur.training.onnx_match import INPUTS, write
 
 NETS = {
     "match-pyramid": lambda: MatchPyramid(6),
@@ -83,10 +83,12 @@ def test_built_again_from_its_sizes(net: Worded) -> None:
 def test_onnx_scores_the_same(net: Worded, tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
-    write(net, tmp_path / "model.onnx")
+    write(net.net, tmp_path / "model.onnx")
     session = runtime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    vectors = net.vectors.detach()
     for q, a in ((QUESTIONS, ANSWERS), (numbers(2), numbers(11)), (numbers(6, 9, 3), numbers(5, 5, 12))):
-        [scores] = session.run(None, {"questions": q.numpy(), "answers": a.numpy()})
+        given = dict(zip(INPUTS, (vectors[q], vectors[a], here(q), here(a)), strict=True))
+        [scores] = session.run(None, {name: each.numpy() for name, each in given.items()})
         assert np.allclose(scores, net(q, a).detach().numpy(), atol=1e-5)
 
 

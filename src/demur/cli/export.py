@@ -1,4 +1,4 @@
-"""`demur export`: a cross-encoder as one ONNX file that is ranked with on a CPU, without torch."""
+"""`demur export`: a network as one ONNX file that is ranked with on a CPU, without torch."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from demur.cli.console import JsonFlag, emit, note, say, warnings_noted
 
 def export(
     model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="A cross-encoder: a folder, or a Hugging Face id.")
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A cross-encoder, net that matches words, or committee: a folder, or a Hugging Face id.",
+        ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")],
-    precision: Annotated[str, typer.Option(help="int8, the fastest, or fp32.")] = "int8",
+    precision: Annotated[str, typer.Option(help="fp32, or for cross-encoders int8, the fastest.")] = "",
     calibrate: Annotated[
         str, typer.Option(metavar="DATA", help="Texts like yours, labelled or not: a dataset or a file.")
     ] = "example/questions",
     json: JsonFlag = False,
 ) -> None:
-    """Write a cross-encoder as a folder that needs no torch and is several times as fast on a CPU."""
+    """Write a model as a folder that needs no torch; a cross-encoder is several times as fast there."""
     from dataclasses import asdict
 
     from demur import rankers

@@ -15,11 +15,11 @@ import numpy as np
 
 from demur import store
 from demur.embedders import table_formats
-from demur.embedders.rows import Rows
 from demur.errors import DataError, UsageError, require
 from demur.files import sha256, whole
 from demur.rankers.base import Ranker
 from demur.rankers.word_numbers import VECTORS, Context, Lexicon, Read, Words
+from demur.rankers.word_pairs import batches, of_pools
 from demur.types import FloatArray, IntArray, Pool
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from demur.nets.match_net import MatchNet, Worded
 
 FACTS, WEIGHTS = "match.json", "model.safetensors"
-_BATCH = 256  # pairs
-_TOGETHER = 20_000  # pairs whose words are held
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +140,7 @@ class Match(Ranker):
             facts = json.loads(whole(folder / FACTS))
             net = self.net(**facts["sizes"])
             net.load_state_dict(load_file(folder / WEIGHTS))
-            words: Words = Context(facts["context"]) if facts["context"] else _lexicon(_File.at(folder))
+            words: Words = Context(facts["context"]) if facts["context"] else lexicon_in(folder)
             network = Worded(net, torch.from_numpy(words.matrix), bool(facts["tuned"])).eval()
             return Trained(network, words, int(facts["question"]), int(facts["answer"]))
         except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
@@ -195,28 +193,13 @@ class Multihop(Match):
 
 def score_together(members: Sequence[Match], pools: Sequence[Pool]) -> list[list[FloatArray]]:
     """The scores by each of several rankers whose nets share a shape: texts are read once for all."""
-    arrays: list[list[FloatArray]] = [[] for _ in members]
-    stretch: list[Pool] = []
-    for number, pool in enumerate(pools, 1):
-        stretch.append(pool)
-        if number == len(pools) or sum(map(len, stretch)) >= _TOGETHER:
-            for found, scores in zip(arrays, _scored(members, stretch), strict=True):
-                found += scores
-            stretch = []
-    return arrays
-
-
-def _scored(members: Sequence[Match], pools: Sequence[Pool]) -> list[list[FloatArray]]:
-    rows = Rows.of(pools)
-    if not len(rows.answers):
-        return [[np.zeros(0) for _ in pools] for _ in members]
-    both = np.stack([rows.questions, rows.answers], axis=1)
-    different, places = np.unique(both, axis=0, return_inverse=True)
     has = members[0].trained
-    read = has.words.read(rows.texts)
     nets = [member.trained.network for member in members]
-    scores = scored(nets, read, different[:, 0], different[:, 1], has.question_words, has.answer_words)
-    return [rows.split(each[places.reshape(-1)]) for each in scores]
+
+    def score(read: Read, questions: IntArray, answers: IntArray) -> FloatArray:
+        return scored(nets, read, questions, answers, has.question_words, has.answer_words)
+
+    return of_pools(has.words, pools, score, len(nets))
 
 
 def scored(
@@ -229,18 +212,19 @@ def scored(
 ) -> FloatArray:
     """What each net says of each pair of texts that were read: nets × pairs."""
     torch: Any = require("torch", extra="encoder")
-    lengths = np.diff(read.first)
-    order = np.lexsort((lengths[questions], lengths[answers]))  # texts of one length go together
-    found = np.empty((len(nets), len(order)))
+    found = np.empty((len(nets), len(questions)))
     own = None if read.vectors is None else torch.from_numpy(read.vectors)
     with torch.inference_mode():
-        for at in range(0, len(order), _BATCH):
-            chosen = order[at : at + _BATCH]
-            asked: Tensor = torch.from_numpy(read.filled(questions[chosen], question_words))
-            told: Tensor = torch.from_numpy(read.filled(answers[chosen], answer_words))
+        for chosen, asked, told in batches(read, questions, answers, question_words, answer_words):
+            pairs: tuple[Tensor, Tensor] = torch.from_numpy(asked), torch.from_numpy(told)
             for number, net in enumerate(nets):
-                found[number, chosen] = net(asked, told, own).numpy()
+                found[number, chosen] = net(*pairs, own).numpy()
     return found
+
+
+def lexicon_in(folder: Path) -> Lexicon:
+    """The words of a net, and their vectors, that lie in its folder."""
+    return _lexicon(_File.at(folder))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From a cross-encoder to a folder with one ONNX file, its scores compared before anything is kept."""
+"""From a network to a folder with one ONNX file, its scores compared before anything is kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from demur import __version__, data, store
 from demur.errors import DataError, UsageError, require
 from demur.files import written
 from demur.rankers import Ranker, open_model
+from demur.rankers.committee import Committee
 from demur.rankers.cross_encoder import CrossEncoder, positions
+from demur.rankers.match_nets import Match
 from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
 from demur.rankers.pieces import pieces
 from demur.specs import Spec
@@ -32,7 +34,7 @@ PRECISIONS = ("int8", "fp32")
 _ENOUGH = 600  # pairs to calibrate on, and to compare
 _OF_ONE = 8  # answers to one question among them
 _BUDGET = 512  # tokens of a batch in calibration
-_NEAR = 1e-3
+NEAR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -58,18 +60,27 @@ class Exported:
     agreement: Agreement
 
 
-def export(ranker: Ranker, folder: str | Path, precision: str = "int8", calibrate: str = EXAMPLE) -> Exported:
-    """A cross-encoder as a folder of the ranker ``onnx``; `calibrate` names texts like those to be scored."""
+def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: str = EXAMPLE) -> Exported:
+    """A network as a folder that needs no torch; `calibrate` names texts like those to be scored.
+
+    The `precision` of cross-encoders is int8, if it is not said; that of nets which match words fp32.
+    """
     folder = Path(folder)
-    if precision not in PRECISIONS:
+    if precision not in ("", *PRECISIONS):
         raise UsageError(f"precision={precision!r} is not known; use int8 or fp32")
-    if not isinstance(ranker, CrossEncoder):
-        raise UsageError(f"{ranker.spec} is no cross-encoder, and only those can be exported")
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
         raise DataError("is there already and is no model", path=folder, fix="name another folder")
-    if ranker.folder and folder.resolve() == Path(ranker.folder).resolve():
+    if (held := getattr(ranker, "folder", "")) and folder.resolve() == Path(held).resolve():
         raise UsageError(f"{folder} holds the network itself, which would be lost; name another folder")
-    pools = _some(calibrate)
+    if isinstance(ranker, Match | Committee):
+        from demur.training import export_match
+
+        return export_match.export(ranker, folder, precision, calibrate)
+    if not isinstance(ranker, CrossEncoder):
+        what = f"{ranker.spec} is no cross-encoder, net that matches words, or committee of such"
+        raise UsageError(f"{what}, and only those can be exported")
+    precision = precision or "int8"
+    pools = some(calibrate)
     network, tokenizer = ranker.fresh()
     network = network.cpu().float().eval()
     exact = dataclasses.replace(ranker, precision="fp32", device="cpu").holding(network, tokenizer)
@@ -82,10 +93,9 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "int8", calibrat
         length = min(ranker.max_length, positions(network))
         found = Onnx(folder=beside, max_length=length)
         by = _write(network, tokenizer, found, pools, precision)
-        agreement = _compared(exact, found, pools, calibrate)
-        if precision == "fp32" and not agreement.largest <= _NEAR:
-            what = f"a score of the exported model is off by {agreement.largest:.2g}, so nothing was written"
-            raise DataError(what, path=folder, fix="use the network with torch, and tell us which it is")
+        agreement = compared(exact, found, pools, calibrate)
+        if precision == "fp32":
+            check_near(agreement, folder)
         made: dict[str, Any] = {
             "from": ranker.fingerprint,
             "precision": precision,
@@ -96,11 +106,11 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "int8", calibrat
         with store.saving(folder, str(Spec(found.name, {"max_length": length})), made) as place:
             for name in FILES:
                 (inside / name).replace(place / name)
-            (place / "README.md").write_text(_card(precision, agreement), "utf-8")
+            (place / "README.md").write_text(card(precision, agreement), "utf-8")
     return Exported(folder, open_model(folder), precision, by, agreement)
 
 
-def _some(named: str) -> list[Pool]:
+def some(named: str) -> list[Pool]:
     """The first pools of some data, a few answers of each: about as many pairs as are needed."""
     pools: list[Pool] = []
     for number, pool in enumerate(data.stream(named)):
@@ -175,7 +185,8 @@ def _seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Seen]:
     return seen
 
 
-def _compared(exact: Ranker, found: Ranker, pools: Sequence[Pool], named: str) -> Agreement:
+def compared(exact: Ranker, found: Ranker, pools: Sequence[Pool], named: str) -> Agreement:
+    """How near the scores of two rankers are."""
     from scipy.stats import rankdata
 
     log = logging.getLogger("demur")
@@ -191,9 +202,17 @@ def _compared(exact: Ranker, found: Ranker, pools: Sequence[Pool], named: str) -
     return Agreement(named, len(gap), near, float(gap.max()), float(gap.mean()), float(theirs.std()))
 
 
-def _card(precision: str, near: Agreement) -> str:
+def check_near(agreement: Agreement, folder: Path) -> None:
+    """Nothing, if floats have the network's own scores; else an error that says how far they are off."""
+    if not agreement.largest <= NEAR:
+        what = f"a score of the exported model is off by {agreement.largest:.2g}, so nothing was written"
+        raise DataError(what, path=folder, fix="use the network with torch, and tell us which it is")
+
+
+def card(precision: str, near: Agreement, what: str = "cross-encoder") -> str:
+    """The page of an exported folder."""
     return (
-        f"# A cross-encoder in {precision}, without torch\n\n"
+        f"# A {what} in {precision}, without torch\n\n"
         f"Exported by demur {__version__}. On {near.pairs:,} pairs of `{near.data}` its scores agree with "
         f"the network's own with a rank correlation of {near.spearman:.4f}; they differ by {near.mean:.3g} "
         f"in the mean and {near.largest:.3g} at most, where scores have a standard deviation of "

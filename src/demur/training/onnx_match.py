@@ -1,4 +1,4 @@
-"""A net that matches words as an ONNX file, by torch's exporter: numbers of words in, scores out."""
+"""A net that matches words as an ONNX file, by torch's exporter: vectors of words in, scores out."""
 
 from __future__ import annotations
 
@@ -12,24 +12,28 @@ from demur.embedders.encoder_loading import quietly
 from demur.errors import DataError, require
 
 if TYPE_CHECKING:
-    from demur.nets.match_net import Worded
+    from demur.nets.match_net import MatchNet
 
 
-def write(network: Worded, path: Path) -> None:
-    """Write the graph: ``questions`` and ``answers`` are pairs × words, 0 fills up."""
+INPUTS = ("question", "answer", "asked", "there")
+
+
+def write(net: MatchNet, path: Path) -> None:
+    """Write the graph: from vectors of words, and which of a text's places are words, to scores."""
     torch: Any = require("torch", extra="export")
     require("onnx", extra="export")
-    names = {"questions": 1, "answers": 1, "score": 0}
-    sizes = {name: {0: "pairs"} | ({1: f"words of {name}"} if words else {}) for name, words in names.items()}
-    example = tuple(torch.ones(3, length, dtype=torch.int64) for length in (7, 9))
+    wide = int(net.sizes["wide"])
+    of = dict(zip(INPUTS, ("question", "answer", "question", "answer"), strict=True))
+    sizes = {name: {0: "pairs", 1: f"words of {text}"} for name, text in of.items()} | {"score": {0: "pairs"}}
+    example = (*(torch.ones(3, n, wide) for n in (7, 9)), *(torch.ones(3, n).bool() for n in (7, 9)))
     try:
         with quietly(), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             torch.onnx.export(
-                network.eval(),
+                net.eval(),
                 example,
                 str(path),
-                input_names=["questions", "answers"],
+                input_names=list(INPUTS),
                 output_names=["score"],
                 dynamic_axes=sizes,
                 opset_version=18,
@@ -37,5 +41,5 @@ def write(network: Worded, path: Path) -> None:
             )
     except Exception as error:  # torch has many, each of many lines
         why = f"{type(error).__name__}: {' '.join(str(error).split())}"[:160]
-        kind = type(network.net).__name__
+        kind = type(net).__name__
         raise DataError(f"torch cannot export a {kind} ({why})", fix="use it with torch instead") from None

@@ -1,0 +1,136 @@
+"""Nets that match words, exported: an ONNX file and the vectors of words, run on the CPU without torch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from demur import store
+from demur.embedders.base import Vectors
+from demur.errors import DataError, UsageError, require
+from demur.files import sha256, whole
+from demur.rankers.base import Ranker
+from demur.rankers.match_nets import FACTS, lexicon_in
+from demur.rankers.onnx import MODEL, cores
+from demur.rankers.word_numbers import VECTORS, Lexicon, Read
+from demur.rankers.word_pairs import batches, of_pools
+from demur.types import FloatArray, IntArray, Pool
+
+FILES = MODEL, FACTS, VECTORS
+
+
+@dataclass(frozen=True)
+class OnnxMatch(Ranker):
+    """A MatchPyramid, Deep Matching Net or Multihop that ``demur export`` wrote; it needs no torch."""
+
+    name: ClassVar[str] = "onnx-match"
+    tolerance: ClassVar[float] = 2e-5
+    alone: ClassVar[bool] = True
+    folder: str = ""
+    threads: int = 0  # 0 is one for each core
+
+    def __post_init__(self) -> None:
+        if not self.folder:
+            raise UsageError("onnx-match needs a folder; make one with demur export MODEL -o DIR")
+        if self.threads < 0:
+            raise UsageError(f"threads={self.threads} means nothing; use 1 or more, or 0 for all cores")
+
+    def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
+        """One array of scores per pool; a pair that stands there twice is scored once."""
+        model = opened(self.folder)
+        [scores] = of_pools(model.words, pools, lambda *read: model.scores(*read, self.threads)[None], 1)
+        return scores
+
+    @property
+    def words(self) -> Lexicon:
+        """The vectors of the words that it knows."""
+        return opened(self.folder).words
+
+    def save_into(self, folder: Path) -> str:
+        """The spec of the ranker whose files now lie in the folder too."""
+        import shutil
+
+        for name in (MODEL, FACTS):
+            shutil.copyfile(Path(self.folder) / name, folder / name)
+        self.words.save(folder)
+        return self.name
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the files, wherever they lie; threads change no score."""
+        folder = Path(self.folder)
+        kept = store.opened(folder, check=False).files if store.is_model(folder) else {}
+        files = {name: kept.get(name) or sha256(folder / name) for name in FILES}
+        return hashlib.sha256(f"{self.name} {files}".encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """What lies in a folder, ready to run."""
+
+    session: Any
+    words: Lexicon
+    question_words: int
+    answer_words: int
+    inputs: tuple[str, ...]
+
+    def scores(self, read: Read, questions: IntArray, answers: IntArray, threads: int = 0) -> FloatArray:
+        """What the net says of each pair of texts that were read."""
+        found = np.empty(len(questions))
+
+        def run(batch: tuple[IntArray, IntArray, IntArray]) -> None:
+            chosen, asked, told = batch
+            given = {"question": self._vectors(asked), "answer": self._vectors(told)}
+            given |= {"asked": _here(asked), "there": _here(told)}
+            found[chosen] = self.session.run(["score"], {name: given[name] for name in self.inputs})[0]
+
+        with ThreadPoolExecutor(threads or cores()) as workers:
+            list(workers.map(run, batches(read, questions, answers, self.question_words, self.answer_words)))
+        return found
+
+    def _vectors(self, numbers: IntArray) -> Vectors:
+        return self.words.matrix[numbers]
+
+
+def _here(numbers: IntArray) -> Any:
+    """Which places of texts are words; the first counts always, as in `demur.nets.match_net.here`."""
+    return (numbers > 0) | (np.arange(numbers.shape[1]) == 0)
+
+
+def opened(folder: str) -> Opened:
+    """What lies in a folder; read again only when it has changed."""
+    try:
+        stats = [(Path(folder) / name).stat() for name in FILES]
+    except OSError:
+        what, fix = f"lacks one of {', '.join(FILES)}", "make them with demur export MODEL -o DIR"
+        raise DataError(what, path=folder, fix=fix) from None
+    return _opened(folder, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
+
+
+@lru_cache(maxsize=32)
+def _opened(folder: str, stamp: object) -> Opened:
+    runtime: Any = require("onnxruntime", extra="onnx")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    path = Path(folder) / MODEL
+    try:
+        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        path = Path(folder) / FACTS
+        facts = json.loads(whole(path))
+        sizes = int(facts["question"]), int(facts["answer"])
+        words = lexicon_in(Path(folder))
+    except DataError:
+        raise
+    except Exception as error:  # onnxruntime has errors of its own
+        why = " ".join(str(error).split())[:160]
+        raise DataError(f"cannot be opened ({why})", path=path, fix="export the model again") from None
+    return Opened(session, words, *sizes, tuple(each.name for each in session.get_inputs()))
