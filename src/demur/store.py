@@ -71,7 +71,8 @@ def saving(folder: str | Path, spec: str, made: Mapping[str, Any] | None = None)
                 for path in sorted(beside.rglob("*"))
                 if path.is_file() and path.name not in LATER
             }
-            facts = {"format": FORMAT, "spec": spec, "files": files, "made": dict(made or {})}
+            seal = Model(folder, spec, files).fingerprint
+            facts = {"format": FORMAT, "spec": spec, "files": files, "seal": seal, "made": dict(made or {})}
             text = json.dumps(facts, ensure_ascii=False, indent=1, allow_nan=False)
             (beside / FACTS).write_text(text + "\n", "utf-8")
             if folder.is_dir():
@@ -101,6 +102,8 @@ def opened(folder: str | Path, check: bool = True) -> Model:
         if isinstance(error, DataError):
             raise
         raise DataError(f"is broken ({type(error).__name__}: {error})", path=path, fix=again) from None
+    if facts.get("seal", model.fingerprint) != model.fingerprint:  # folders of older versions have none
+        raise DataError("was changed after the model was saved (checksum)", path=path, fix=again)
     for name, expected in model.files.items() if check else ():
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise DataError(f"names a file outside its folder ({name})", path=path, fix=again)

@@ -1,0 +1,55 @@
+"""Model folders: written whole, and what was changed since is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from demur import store
+from demur.errors import DataError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with store.saving(tmp_path / "m", "bm25(k1=1.5)", {"seed": 1}) as place:
+        (place / "weights.bin").write_bytes(b"abc")
+    return tmp_path / "m"
+
+
+def facts(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads((folder / store.FACTS).read_text("utf-8"))
+    return found
+
+
+def test_what_was_saved_is_opened(folder: Path) -> None:
+    found = store.opened(folder)
+    assert (found.spec, found.made, list(found.files)) == ("bm25(k1=1.5)", {"seed": 1}, ["weights.bin"])
+
+
+def test_another_file_or_another_spec_is_refused(folder: Path) -> None:
+    told = facts(folder)
+    (folder / store.FACTS).write_text(json.dumps({**told, "spec": "bm25(k1=9)"}), "utf-8")
+    with pytest.raises(DataError, match=r"was changed after the model was saved \(checksum\)"):
+        store.opened(folder)
+    (folder / store.FACTS).write_text(json.dumps(told), "utf-8")
+    (folder / "weights.bin").write_bytes(b"abd")
+    with pytest.raises(DataError, match=r"is not the file that ranker.json describes \(checksum\)"):
+        store.opened(folder)
+    assert store.opened(folder, check=False).spec == "bm25(k1=1.5)"
+
+
+def test_a_folder_of_an_older_version_is_opened(folder: Path) -> None:
+    told = facts(folder)
+    del told["seal"]
+    (folder / store.FACTS).write_text(json.dumps(told), "utf-8")
+    assert store.opened(folder).spec == "bm25(k1=1.5)"
+
+
+def test_a_run_that_breaks_off_leaves_what_was_there(folder: Path) -> None:
+    with pytest.raises(ZeroDivisionError), store.saving(folder, "length") as place:
+        (place / "weights.bin").write_bytes(b"new")
+        1 / 0  # noqa: B018
+    assert store.opened(folder).spec == "bm25(k1=1.5)"
+    assert [path.name for path in folder.parent.iterdir()] == ["m"]
