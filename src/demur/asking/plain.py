@@ -51,7 +51,7 @@ def _passage(candidate: Candidate, score: float) -> dict[str, Any]:
 
 
 def _span(span: Span | None) -> dict[str, Any] | None:
-    return span and {"start": span.start, "end": span.end, "text": span.text}
+    return None if span is None else {"start": span.start, "end": span.end, "text": span.text}
 
 
 def finite(number: float | None) -> float | None:

@@ -77,9 +77,12 @@ class Asker:
 
     def warm(self) -> None:
         """Nothing, once the models are in memory: so the first question need not wait for them."""
-        from demur.asking.reading import Looker
+        from demur.asking.reading import looks, reads
 
-        if self.ranker is not None and len(self.library):
-            self.ranker.score("?", [self.library.passages[0].searched])
-        if isinstance(self.reader, Looker) and self.reader is not self.ranker:
-            self.reader.look("?", [self.library.passages[0].searched])
+        if not len(self.library):
+            return
+        some = [self.library.passages[0].searched]
+        if self.ranker is not None:
+            self.ranker.score("?", some)
+        if reads(self.reader) and self.reader != self.ranker:
+            looks(self.reader, "?", some)

@@ -84,7 +84,7 @@ def _systems(
 ) -> dict[str, Predictions]:
     """The answers of the gate's ranker, and of each ranker by each qualifier, under short names."""
     import demur
-    from demur.cli.promises import ranker_of
+    from demur.cli.gating import ranker_of
     from demur.risk import Predictions
     from demur.risk import qualifier as named
     from demur.risk.judging import scored

@@ -20,6 +20,8 @@ def passage(candidate: Candidate) -> Text:
     from rich.text import Text
 
     text, span, sentence = candidate.text, *quoted(candidate)
+    style = "bold" if span == sentence else "bold green"  # in colour where only a part of it is quoted
+    sentence = sentence if len(sentence.text) <= _LONGEST else span
     start, end = max(0, sentence.start - _AROUND), min(len(text), sentence.end + _AROUND)
     if start:
         start = 1 + max(text.find(" ", start, sentence.start), start - 1)
@@ -29,7 +31,7 @@ def passage(candidate: Candidate) -> Text:
     return Text.assemble(
         (f"… {before}" if start else before, "dim"),
         text[sentence.start : span.start],
-        (f"“{clipped(span.text, _LONGEST)}”", _style(span, sentence)),
+        (f"“{clipped(span.text, _LONGEST)}”", style),
         text[span.end : sentence.end],
         (f"{after} …" if end < len(text) else after, "dim"),
     )
@@ -54,10 +56,9 @@ def line(candidate: Candidate, room: int | None = None) -> Text:
 
 
 def quoted(candidate: Candidate) -> tuple[Span, Span]:
-    """What is quoted and the sentence it stands in, which is the quotation itself if it is very long."""
+    """What is quoted, and the sentence it stands in."""
     span: Span = candidate.extra["span"] or Span(0, 0, "")
-    sentence: Span = candidate.extra["sentence"] or span
-    return span, sentence if len(sentence.text) <= _LONGEST else span
+    return span, candidate.extra["sentence"] or span
 
 
 def clipped(text: str, length: int) -> str:
@@ -75,11 +76,6 @@ def marked(shown: Text, words: list[str], stem: str) -> Text:
     for start, end in places(words, shown.plain, stem):
         shown.stylize("underline", start, end)
     return shown
-
-
-def _style(span: Span, sentence: Span) -> str:
-    """Bold; and in colour where only a part of a sentence is quoted."""
-    return "bold" if span == sentence else "bold green"
 
 
 def _flat(text: str) -> str:

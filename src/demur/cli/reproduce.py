@@ -26,7 +26,7 @@ def reproduce(
     ] = 0,
     cached: Annotated[bool, typer.Option("--cached", help="Run nothing; show what there is.")] = False,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw a figure of learning curves: .svg or .png.")
+        Path | None, typer.Option(metavar="FILE", help="Draw learning curves, or dev by epoch: .svg or .png.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes that learning curves are run in.")] = 2,
     json: JsonFlag = False,
