@@ -1,4 +1,4 @@
-"""Pictures of learning curves: a measure by the number of labelled questions, one panel to a dataset."""
+"""Pictures of a measure by the number of labelled questions, or by epoch; one panel to a dataset."""
 
 from __future__ import annotations
 
@@ -24,19 +24,25 @@ class Curve:
     flat: bool = False
 
 
-def learning_curves(path: str | Path, panels: Mapping[str, Mapping[str, Curve]], measure: str) -> None:
-    """Write curves of the same names in every panel, below one another."""
+def learning_curves(
+    path: str | Path, panels: Mapping[str, Mapping[str, Curve]], measure: str, epochs: str = ""
+) -> None:
+    """Write curves of the same names in every panel, below one another.
+
+    `epochs` says what the numbers below are, if they are epochs and not numbers of questions.
+    """
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
 
     def draw(axes: Sequence[Axes]) -> None:
         for ax, (title, panel) in zip(axes, panels.items(), strict=True):
             for name, curve in panel.items():
                 _draw(ax, curve, name, names.index(name))
-            ax.set_xscale("log", base=2)
+            if not epochs:
+                ax.set_xscale("log", base=2)
             ax.set_ylabel(measure)
             ax.set_title(title, loc="right", fontsize=7, pad=2)
             ax.xaxis.set_major_formatter(lambda size, place: f"{size:.0f}")
-        axes[-1].set_xlabel("labelled questions")
+        axes[-1].set_xlabel(epochs or "labelled questions")
         legend(axes[0], names)
 
     picture(path, 0.5 + 0.12 * len(names) + 1.7 * len(panels), len(panels), draw)

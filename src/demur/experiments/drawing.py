@@ -12,16 +12,22 @@ from demur.experiments.tables import Cell, cells
 
 
 def draw(table: Table, results: Path, path: Path, only: str | None = None) -> None:
-    """Write the picture of a table: learning curves under its last convention, the paper's; or of readers."""
+    """Write the picture of a table: learning curves under its last convention, the paper's; or of readers.
+
+    Of rankers it is what dev said of each epoch of their training, for the group of rows `only`.
+    """
     if table.kind == "reading":
         from demur.experiments import reading_figures
 
         reading_figures.draw(table, results, path, only)
         return
+    if table.kind == "ranking":
+        from demur.experiments import epoch_figures
+
+        epoch_figures.draw(table, results, path, only)
+        return
     if table.kind != "curves":
-        raise UsageError(
-            f"{table.paper} {table.table} is no learning curve, nor of readers; only those are drawn"
-        )
+        raise UsageError(f"nothing is drawn of {table.paper} {table.table}, as it is a table of {table.kind}")
     found = list(cells(table, results, only))
     measure, convention = table.measures[0], table.conventions[-1]
     panels: dict[str, dict[str, Curve]] = {}

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from demur import cache, data
+from demur import cache, data, store
 from demur.embedders import embedder
 from demur.experiments.fingerprints import fingerprint
 from demur.experiments.recipe import Column, Row
@@ -23,6 +23,7 @@ from demur.rankers import Ranker
 from demur.rankers.opening import open_model, save
 from demur.specs import parse
 from demur.training import Trainer, trainer
+from demur.training.base import Report, noting, silent
 from demur.types import Pool
 
 
@@ -81,16 +82,37 @@ def learnt(steps: Sequence[Step]) -> Ranker | None:
 def kept(steps: Sequence[Step]) -> Path:
     """The folder of what some stages came to, from the cache where they were run before."""
     *before, last = steps
-    folder = cache.folder("models") / key(steps)
+    folder = place(steps)
     if not folder.exists():
-        trained = trained_by(last, learnt(before), checkpoints=Path(f"{folder}.part"))
-        save(trained, folder, {"stages": [[step.data, step.dev, step.by.spec] for step in steps]})
+        log: list[dict[str, Any]] = []
+        trained = trained_by(last, learnt(before), Path(f"{folder}.part"), noting(log))
+        said = {"stages": [[step.data, step.dev, step.by.spec] for step in steps], "log": log}
+        save(trained, folder, said)
     return folder
 
 
-def trained_by(step: Step, start: Ranker | None, checkpoints: Path | None = None) -> Ranker:
+def place(steps: Sequence[Step]) -> Path:
+    """Where what some stages came to lies, once it is there."""
+    return cache.folder("models") / key(steps)
+
+
+def trained_by(
+    step: Step, start: Ranker | None, checkpoints: Path | None = None, report: Report = silent
+) -> Ranker:
     """The ranker that one stage teaches."""
-    return step.by.train(pools_of(step.data), pools_of(step.dev), start=start, checkpoints=checkpoints)
+    pools, dev = pools_of(step.data), pools_of(step.dev)
+    return step.by.train(pools, dev, start=start, checkpoints=checkpoints, report=report)
+
+
+def by_epoch(steps: Sequence[Step]) -> list[list[tuple[int, float]]]:
+    """Of each stage its epochs, with what dev said of them; none of one that wrote none down, or is gone."""
+    found = []
+    for number in range(1, 1 + len(steps)):
+        folder = place(steps[:number])
+        log = store.opened(folder, check=False).made.get("log", []) if store.is_model(folder) else []
+        whole = [line for line in log if "dev" in line and "member" not in line]  # not of a part of a vote
+        found.append([(int(line["epoch"]), float(line["dev"])) for line in whole])
+    return found
 
 
 def embed(step: Step) -> None:

@@ -16,6 +16,7 @@ from demur.rankers import Ranker, ranker
 from demur.specs import listed, parse
 
 if TYPE_CHECKING:
+    from demur.experiments.kinds.base import Kept
     from demur.experiments.runs import Run
 
 _PARTS = ("ranker", "trainer", "embedder")
@@ -28,7 +29,8 @@ def spelled(run: Run, spec: str) -> str:
     """
     for model in run.table.model:
         if f"{{{model.name}}}" in spec:
-            row = Row(model.name, trainer=spelled(run, model.trainer), stage=model.stage)
+            stage = [replace(each, trainer=spelled(run, each.trainer)) for each in model.stage]
+            row = Row(model.name, trainer=spelled(run, model.trainer), stage=stage)
             folder = learning.kept(learning.staged(row, run.column, model.seed))
             spec = spec.replace(f"{{{model.name}}}", str(folder))
     for vectors in run.table.vectors:
@@ -73,6 +75,12 @@ def made(run: Run) -> Ranker:
     return trained
 
 
+def by_epoch(run: Run) -> Kept:
+    """What dev said after each epoch of each stage of a run that learns, if anything."""
+    found = learning.by_epoch(stages(run)) if run.row.trainer else []
+    return {"epochs": found} if any(found) else {}
+
+
 def maker(run: Run) -> dict[str, Any]:
     """What the ranker of a run depends on."""
     if run.row.ranker:
@@ -96,6 +104,12 @@ def homes(*specs: str) -> list[str]:
         texts_ = [value for value in wanted.settings.values() if isinstance(value, str)]
         waiting += [part for text in texts_ for part in listed(text)]
     return sorted(set(found))
+
+
+def models_in(run: Run, *specs: str) -> list[str]:
+    """The trainers of the models that specs name in braces."""
+    models = [model for model in run.table.model if any(f"{{{model.name}}}" in spec for spec in specs)]
+    return [trainer for model in models for trainer in (model.trainer, *(s.trainer for s in model.stage))]
 
 
 def prepare(run: Run) -> None:

@@ -19,6 +19,20 @@ def silent(facts: dict[str, Any]) -> None:
     """Nothing is said."""
 
 
+_PASSING = ("epochs", "steps", "pairs_per_second", "seconds_left", "resumed")  # facts for who is waiting
+
+
+def noting(log: list[dict[str, Any]], report: Report = silent) -> Report:
+    """A report that also writes down what was seen of each epoch that is over."""
+
+    def told(facts: dict[str, Any]) -> None:
+        if "share" not in facts:  # of an epoch, which is not over
+            log.append({key: value for key, value in facts.items() if key not in _PASSING})
+        report(facts)
+
+    return told
+
+
 class Trainer(Spelled, ABC):
     """A frozen dataclass whose fields are its settings; among them is ``seed``, if it draws anything."""
 

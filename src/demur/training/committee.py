@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,7 +60,11 @@ class Members(Trainer):
         """What is taken of the committee to start from; of the pools only dev is looked at."""
         if not isinstance(start, Committee):
             raise UsageError("members are taken of a committee; start from what adversarial(take=all) made")
-        return self.taken(start, dev)
+        taken = self.taken(start, dev)
+        if isinstance(taken, Committee) and self.take == "committee" and report is not silent:
+            for facts in grown(taken, dev, self.measure):
+                report(facts)
+        return taken
 
     def taken(self, of: Committee, dev: Sequence[Pool]) -> Ranker:
         """What is taken of a committee."""
@@ -111,6 +115,18 @@ class Members(Trainer):
 def sampled(last: int, every: int) -> set[int]:
     """The epochs whose nets are members: 0, every `every`-th, and the last."""
     return {*range(0, last + 1, every), last}
+
+
+def grown(committee: Committee, dev: Sequence[Pool], measure: str) -> Iterator[dict[str, Any]]:
+    """What dev says of a committee as it was after each of the epochs that its members are from."""
+    epochs = committee.taken
+    if not epochs or committee.weights not in ("dev", "uniform") or not any(pool.positives for pool in dev):
+        return
+    votes = committee.votes(dev)
+    for count, epoch in enumerate(epochs, 1):
+        members, figures = committee.members[:count], committee.figures[:count]
+        part = Committee.of(members, committee.how, committee.weights, figures, epochs[:count])
+        yield {"epoch": epoch, "dev": _value(part.united(votes[:count]), dev, measure), "members": count}
 
 
 def averaged(committee: Committee) -> Match:

@@ -22,7 +22,7 @@ from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.specs import Setting, parse
 from demur.training import Report, Trainer, trainer
-from demur.training.base import silent
+from demur.training.base import noting, silent
 from demur.training.search import Search
 from demur.training.together import leads
 from demur.types import Pool
@@ -97,13 +97,11 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
             continue
         log: list[dict[str, Any]] = []
 
-        def told(facts: dict[str, Any], log: list[dict[str, Any]] = log, number: int = number) -> None:
-            if "share" not in facts:  # of an epoch, which is not over
-                log.append({key: value for key, value in facts.items() if key not in _PASSING})
+        def told(facts: dict[str, Any], number: int = number) -> None:
             report({**facts, "stage": number, "stages": len(recipe.stage)})
 
         started = time.monotonic()
-        ranker = by.train(pools, dev, start=ranker, checkpoints=work, report=told)
+        ranker = by.train(pools, dev, start=ranker, checkpoints=work, report=noting(log, told))
         said = Done(stage.data, stage.dev, by.spec, counts(pools), log, round(time.monotonic() - started, 1))
         done.append(said)
         if folder is not None and leads():
@@ -134,9 +132,6 @@ def forget_last(recipe: Recipe, work: Path | None) -> None:
     if work is not None and leads():
         *_, (*_, known_by) = _keyed(recipe)
         shutil.rmtree(work / known_by, ignore_errors=True)
-
-
-_PASSING = ("epochs", "steps", "pairs_per_second", "seconds_left", "resumed")  # facts for who is waiting
 
 
 def pools_of(ids: str, questions: int = 0, seed: int = 0) -> Sequence[Pool]:

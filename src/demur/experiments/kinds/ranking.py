@@ -10,7 +10,7 @@ import numpy as np
 
 from demur.evaluation import estimates, evaluate
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.makers import homes, made, maker
+from demur.experiments.makers import by_epoch, homes, made, maker
 
 if TYPE_CHECKING:
     from demur.evaluation import Report
@@ -44,7 +44,7 @@ class Ranking(Kind):
             name: _figures(evaluate(scores, loaded.pools, run.table.measures, name))
             for name in run.table.conventions
         }
-        return {**maker(run), "conventions": conventions}
+        return {**maker(run), "conventions": conventions, **by_epoch(run)}
 
     def values(self, found: Sequence[Kept], convention: str, measure: str) -> dict[str, float]:
         """By pool, the mean over seeds."""

@@ -1,0 +1,71 @@
+"""What dev said of nets after each epoch of their training, drawn from the results that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from demur.errors import UsageError
+from demur.evaluation.learning_plots import Curve, learning_curves
+from demur.experiments.kinds.base import Kept
+from demur.experiments.recipe import Column, Row, Table
+from demur.experiments.runs import Run, kept
+
+Epochs = dict[int, float]
+"""What dev said, by epoch."""
+
+
+def draw(table: Table, results: Path, path: Path, only: str | None = None) -> None:
+    """Write a picture of a group of rows: a panel for each dataset, a curve for each stage that learns."""
+    if only is None:
+        groups = sorted({row.group for row in table.row if row.group and row.trainer})
+        what = f"{table.paper} {table.table} has too many rows for one picture"
+        raise UsageError(f"{what}; name a group of them with --only: {', '.join(groups)}")
+    panels: dict[str, dict[str, Curve]] = {}
+    for column in table.column:
+        drawn: list[list[Epochs]] = []
+        for row in (row for row in table.row if row.group == only):
+            found = of_row(table, row, column, results)
+            if found and found not in drawn:  # a stage that several rows share is drawn once
+                drawn.append(found)
+                panels.setdefault(column.name, {})[row.name] = curve(found)
+    if not panels:
+        what = f"no result of {table.paper} {table.table}, {only}, says what dev was after each epoch"
+        raise UsageError(f"{what}; run demur reproduce without --cached, for rows that learn with a dev set")
+    learning_curves(path, panels, "measure on dev", "epoch; before 0 that of the first stage")
+
+
+def of_row(table: Table, row: Row, column: Column, results: Path) -> list[Epochs]:
+    """Of each seed that is kept, what dev said in the row's last stage that has epochs.
+
+    Those of a first stage are counted back from its end, where the next one begins.
+    """
+    found = []
+    for seed in row.seeds:
+        stages = _epochs(kept(Run(table, row, column, seed), results) or {})
+        places = [place for place, stage in enumerate(stages) if stage]
+        if places:
+            stage = stages[places[-1]]
+            last = stage[-1][0] if places[-1] == 0 and _goes_on(table) else 0
+            found.append({int(epoch) - last: float(dev) for epoch, dev in stage})
+    return found
+
+
+def _epochs(result: Kept) -> Sequence[Sequence[Sequence[float]]]:
+    stages: Sequence[Sequence[Sequence[float]]] = result.get("epochs", [])
+    return stages
+
+
+def _goes_on(table: Table) -> bool:
+    """Whether some row of the table has a stage after its first."""
+    return any(len(row.stage) > 1 for row in table.row)
+
+
+def curve(seeds: Sequence[Epochs]) -> Curve:
+    """The mean over those seeds that had an epoch, and how far they lie apart."""
+    epochs = sorted({epoch for each in seeds for epoch in each})
+    values = [[each[epoch] for each in seeds if epoch in each] for epoch in epochs]
+    means = [float(np.mean(each)) for each in values]
+    return Curve(epochs, means, [min(each) for each in values], [max(each) for each in values])

@@ -1,0 +1,128 @@
+"""What dev says after each epoch is kept with the results of rows that learn, and drawn."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from demur.data import formats
+from demur.errors import UsageError
+from demur.experiments import drawing, epoch_figures, recipe, tables
+from demur.experiments.recipe import Table
+from training import made
+
+RECIPE = """
+paper = "toy"
+table = "nets"
+title = "A table"
+measures = ["MAP"]
+conventions = ["fixed"]
+differs = "Everything."
+
+[[column]]
+name = "animals"
+data = "{data}"
+train = "{data}"
+dev = "{data}"
+
+[[row]]
+name = "net"
+group = "net"
+trainer = 'match-pyramid(vectors="{vectors}")'
+seeds = [0, 1]
+
+[[row.stage]]
+data = "train"
+dev = "dev"
+settings = "epochs=3"
+
+[[row]]
+name = "net adversarial"
+group = "net"
+trainer = "members(take=last)"
+{stages}
+[[row]]
+name = "net committee"
+group = "net"
+trainer = "members(take=committee)"
+{stages}
+[[row]]
+name = "bm25"
+group = "lexical"
+ranker = "bm25"
+"""
+STAGES = """
+[[row.stage]]
+trainer = 'match-pyramid(vectors="{vectors}")'
+data = "train"
+dev = "dev"
+settings = "epochs=3"
+
+[[row.stage]]
+trainer = "adversarial(adversary=none, take=all, pool=4)"
+data = "train"
+dev = "dev"
+settings = "epochs=4"
+
+[[row.stage]]
+data = "train"
+dev = "dev"
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    folder = tmp_path_factory.mktemp("epochs")
+    formats.write(folder / "animals.jsonl", made.pools(12))
+    vectors = made.words().removeprefix("words(vectors=").removesuffix(")")
+    said = {"data": folder / "animals.jsonl", "vectors": vectors, "stages": STAGES.format(vectors=vectors)}
+    (folder / "nets.toml").write_text(RECIPE.format(**said), "utf-8")
+    return recipe.read(folder / "nets.toml")
+
+
+@pytest.fixture(scope="module")
+def results(table: Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("results")
+    tables.fill(table, folder, None, lambda runs: None)
+    return folder
+
+
+def test_each_stage_leaves_its_epochs(table: Table, results: Path) -> None:
+    kept = json.loads((results / "toy/nets/net-committee/animals-seed0.json").read_text())
+    first, second, third = kept["epochs"]
+    assert [epoch for epoch, _ in first] == [1, 2, 3]
+    assert [epoch for epoch, _ in second] == [0, 1, 2, 3, 4]
+    assert [epoch for epoch, _ in third] == [0, 3, 4], "the committee as it grew"
+    assert second[0][1] == max(dev for _, dev in first), "it goes on from the best epoch"
+    assert third[0][1] == pytest.approx(second[0][1])
+    assert all(0 <= dev <= 1 for stage in kept["epochs"] for _, dev in stage)
+    assert "epochs" not in json.loads((results / "toy/nets/bm25/animals-seed0.json").read_text())
+
+
+def test_they_are_drawn_for_a_group(table: Table, results: Path, tmp_path: Path) -> None:
+    rows = {row.name: row for row in table.row}
+    found = epoch_figures.of_row(table, rows["net"], table.column[0], results)
+    assert [sorted(each) for each in found] == [[-2, -1, 0], [-2, -1, 0]]
+    drawn = epoch_figures.curve(found)
+    assert drawn.sizes == [-2, -1, 0] and all(
+        low <= mean <= high for low, mean, high in zip(drawn.low, drawn.mean, drawn.high, strict=True)
+    )
+    drawing.draw(table, results, tmp_path / "net.svg", "net")
+    text = (tmp_path / "net.svg").read_text()
+    assert all(f">{name}<" in text or f"<!-- {name} -->" in text for name in ("net", "net adversarial"))
+    with pytest.raises(UsageError, match=r"name a group of them with --only: net$"):
+        drawing.draw(table, results, tmp_path / "all.svg")
+    with pytest.raises(UsageError, match="lexical, says what dev was"):
+        drawing.draw(table, results, tmp_path / "none.svg", "lexical")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["net.svg"]
+
+
+def test_what_was_kept_before_has_no_epochs(table: Table, results: Path, tmp_path: Path) -> None:
+    old = json.loads((results / "toy/nets/net/animals-seed0.json").read_text())
+    (tmp_path / "toy/nets/net").mkdir(parents=True)
+    del old["epochs"]
+    (tmp_path / "toy/nets/net/animals-seed0.json").write_text(json.dumps(old))
+    with pytest.raises(UsageError, match="run demur reproduce"):
+        drawing.draw(table, tmp_path, tmp_path / "old.svg", "net")
