@@ -33,6 +33,7 @@ OURS: dict[str, dict[str, str]] = {
         "joint": "demur.rankers.joint:Joint",
         "length": "demur.rankers.simple:Length",
         "match-pyramid": "demur.rankers.match_nets:MatchPyramid",
+        "mini-torch": "demur.reading.mini_torch:MiniTorch",
         "multihop": "demur.rankers.match_nets:Multihop",
         "onnx": "demur.rankers.onnx:Onnx",
         "onnx-match": "demur.rankers.onnx_match:OnnxMatch",
@@ -44,6 +45,7 @@ OURS: dict[str, dict[str, str]] = {
     },
     "reader": {  # they rank too, and so stand above as well
         "bidaf": "demur.reading.bidaf:Bidaf",
+        "mini-torch": "demur.reading.mini_torch:MiniTorch",
         "span-reader": "demur.reading.span_reader:SpanReader",
     },
     "doubt": {
@@ -70,6 +72,7 @@ OURS: dict[str, dict[str, str]] = {
         "jtt": "demur.training.robust:JustTrainTwice",
         "match-pyramid": "demur.training.match_nets:MatchPyramid",
         "members": "demur.training.committee:Members",
+        "mini": "demur.training.mini:Mini",
         "multihop": "demur.training.match_nets:Multihop",
         "scan": "demur.training.scan:Scan",
         "self": "demur.training.pseudo:SelfTraining",

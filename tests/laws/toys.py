@@ -136,6 +136,26 @@ def answerer() -> str:
 
 
 @cache
+def mini() -> str:
+    """A folder with that classifier as a mini of torch, whose heads were drawn and not learnt."""
+    import torch
+
+    from demur.rankers.opening import save
+    from demur.reading.mini_torch import MiniTorch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(7)
+        made = MiniTorch(model=classifier(), max_length=40, stride=12)
+        network, tokenizer = made.fresh()
+        with torch.no_grad():
+            for name, value in network.named_parameters():
+                if not name.startswith("scorer."):
+                    value.normal_()
+    save(made.holding(network, tokenizer), folder() / "mini")
+    return str(folder() / "mini")
+
+
+@cache
 def bidaf() -> str:
     """A folder with a small BiDAF, whose weights were drawn and not learnt."""
     import torch
@@ -246,6 +266,7 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
     "joint": lambda: {"folder": joint(), "k": 2, "first": "length"},
     "match-pyramid": lambda: {"folder": match("match-pyramid")},
+    "mini-torch": lambda: {"folder": mini(), "max_length": 40, "stride": 12},
     "multihop": lambda: {"folder": match("multihop")},
     "onnx": lambda: {"folder": exported()},
     "onnx-match": lambda: {"folder": exported_match()},

@@ -1,0 +1,112 @@
+"""Mini as a network of torch: what training makes, and what is exported."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+
+import numpy as np
+
+from demur.embedders.encoder_loading import device_named
+from demur.errors import DataError, UsageError
+from demur.rankers.weights import read
+from demur.reading.looking import Looking, glance
+from demur.reading.network import Window
+from demur.reading.span_reader import SpanReader, Tokens
+from demur.reading.sureness import Sureness
+
+if TYPE_CHECKING:
+    import torch
+
+    from demur.nets.mini import Mini
+
+
+@dataclass(frozen=True)
+class MiniTorch(Looking, SpanReader):
+    """A network that ranks, reads and doubts in one pass, by torch; ``demur export`` makes a ``mini`` of it.
+
+    The base may be any Hugging Face encoder or cross-encoder, as `model`; what it lacks is drawn.
+    """
+
+    name: ClassVar[str] = "mini-torch"
+    _sureness: Sureness | None = field(default=None, init=False, repr=False, compare=False)
+
+    @staticmethod
+    def load(place: str) -> tuple[torch.nn.Module, Any]:
+        """The network and the tokeniser that lie in a folder."""
+        from demur.nets.mini import load
+
+        network, tokenizer = read(place, load, "mini")
+        if not getattr(tokenizer, "is_fast", False):
+            what = "its tokenizer does not say where tokens stand in a text"
+            raise DataError(what, path=place, fix="take a model with a tokenizer.json")
+        return network, tokenizer
+
+    @property
+    def sureness(self) -> Sureness | None:
+        """What makes a confidence of signals; None if it has not been taught."""
+        if self._sureness is not None or not self.folder:
+            return self._sureness
+        layers = int(cast("Any", self._network()[0]).probes.shape[0])
+        found = Sureness.load(Path(self.folder), layers)
+        object.__setattr__(self, "_sureness", found)  # the field that no caller may set
+        return found
+
+    def taught(self, sureness: Sureness) -> Self:
+        """The same network with a confidence."""
+        made = self.holding(*self.fresh())
+        object.__setattr__(made, "_sureness", sureness)
+        return made
+
+    def resized(self, max_length: int, stride: int) -> Self:
+        """The same network with other windows."""
+        made = dataclasses.replace(self, max_length=max_length, stride=stride)
+        for name in ("_held", "_sureness"):  # the fields that no caller may set
+            object.__setattr__(made, name, getattr(self, name))
+        return made
+
+    def forward(
+        self, network: torch.nn.Module, windows: Sequence[Tokens], states: bool = False
+    ) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
+        """Nothing: it is taught three things at a time, which other trainers cannot do."""
+        raise UsageError("only the trainer mini teaches a mini-torch; use demur train --trainer mini")
+
+    def _seen(self, network: torch.nn.Module, windows: Sequence[Window], at: int, states: bool) -> list[Any]:
+        import torch
+
+        if states:
+            raise UsageError(f"{self.name} has probes of its own, and shows no states; ask it by `look`")
+        some = cast("Sequence[Tokens]", windows)
+        casting = torch.autocast(device_named(self.device), torch.bfloat16, enabled=self.precision == "bf16")
+        with torch.inference_mode(), casting:
+            batch, _ = batch_of(some, next(network.parameters()).device)
+            found = [each.cpu().numpy() for each in cast("Mini", network)(batch)]
+        return [glance(window, at, *(each[row] for each in found)) for row, window in enumerate(some)]
+
+    def save_into(self, folder: Path) -> str:
+        """The spec of the model whose files now lie in the folder."""
+        spec = super().save_into(folder)
+        if self.sureness is not None:
+            self.sureness.save(folder)
+        return spec
+
+
+def batch_of(windows: Sequence[Tokens], device: Any) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+    """Windows as what a network takes, and where there are positions: windows × tokens, filled up."""
+    import torch
+
+    look = windows[0].look
+    shape = len(windows), max(len(window.ids) for window in windows)
+    ids, mask, kinds = np.full(shape, look.padding), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    there = np.zeros(shape, np.bool_)
+    for row, window in enumerate(windows):
+        length = len(window.ids)
+        ids[row, :length], mask[row, :length] = window.ids, 1
+        kinds[row, : window.head], kinds[row, window.head : length] = look.kinds
+        there[row, 0] = there[row, window.head : window.head + window.shown] = True
+    arrays = {"input_ids": ids, "attention_mask": mask} | ({"token_type_ids": kinds} if look.typed else {})
+    batch = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+    return batch, torch.from_numpy(there).to(device)

@@ -1,0 +1,232 @@
+"""Training of one network that ranks, reads and doubts, on labelled pools and questions of SQuAD together."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from demur.embedders.encoder_loading import content, device_named
+from demur.errors import UsageError, require
+from demur.rankers.base import Ranker
+from demur.rankers.cross_encoder import CrossEncoder
+from demur.reading.mini_torch import MiniTorch, batch_of
+from demur.reading.span_reader import Tokens
+from demur.training.answers import target
+from demur.training.base import Report, Trainer, silent
+from demur.training.loop import Schedule, Step, fit
+from demur.training.mini_lessons import Parts, longest_of, ranking
+from demur.training.order import steps_of
+from demur.types import Pool
+
+if TYPE_CHECKING:
+    import torch
+
+    from demur.nets.mini import Mini as Network
+
+TASKS = ("both", "rank", "read")
+_NO_PLACES = np.zeros((0, 2), np.int64)
+_NOT_FAIR = np.zeros(0, np.bool_)
+
+
+@dataclass(frozen=True)
+class _Lesson:
+    """Windows that count together: a pool's pairs, of which some are right; or one part of a passage."""
+
+    windows: Sequence[Tokens]
+    right: Sequence[bool]
+    span: tuple[int, int] | None = None
+    """The tokens with which the answer starts and ends, or 0 and 0; None where only the pool is ranked."""
+
+
+@dataclass(frozen=True)
+class Mini(Trainer):
+    """One network for ranking and reading, from a cross-encoder's folder or any Hugging Face encoder.
+
+    Pools with right and wrong answers teach its scores, a softmax over each: at most `negatives` right ones
+    and as many others, cut at `pair` tokens. Questions of SQuAD teach where answers start and end, and, pair
+    by pair, whether there is one; probes of each layer learn along and change nothing else. `tasks` leaves
+    one of both out, to compare. A step is as much of one kind as `tokens` allow.
+    """
+
+    name: ClassVar[str] = "mini"
+    base: str = "minilm"
+    learning_rate: float = 7e-5
+    epochs: int = 1
+    tokens: int = 3072
+    negatives: int = 3
+    pair: int = 128
+    max_length: int = 384
+    stride: int = 128
+    freeze_words: bool = True
+    precision: str = "bf16"
+    seed: int = 0
+    tasks: str = "both"
+    device: str = ""
+
+    def __post_init__(self) -> None:
+        if self.tasks not in TASKS:
+            raise UsageError(f"tasks={self.tasks!r} is not known; use tasks=both, rank or read")
+        if self.precision not in ("bf16", "fp32"):
+            raise UsageError(f"precision={self.precision!r} is not known; use precision=bf16 or fp32")
+        if min(self.epochs, self.tokens, self.negatives, self.stride) < 1:
+            raise UsageError("epochs, tokens, negatives and stride must be 1 or more")
+        if min(self.max_length, self.pair) < 16:
+            raise UsageError("max_length and pair must be 16 or more")
+        if self.device not in ("", "cpu", "cuda"):
+            raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
+
+    @property
+    def depends(self) -> str:
+        """A hash of the base, if it is a folder, as others may be put there."""
+        return content(Path(self.base)) if Path(self.base).is_dir() else ""
+
+    def sees(self, pool: Pool) -> list[Any]:
+        """What of a pool the result hangs on: answers and titles too."""
+        return [*super().sees(pool), pool.extra.get("answers"), pool.extra.get("title")]
+
+    def train(
+        self,
+        pools: Sequence[Pool],
+        dev: Sequence[Pool] = (),
+        *,
+        start: Ranker | None = None,
+        checkpoints: Path | None = None,
+        report: Report = silent,
+    ) -> MiniTorch:
+        """The network that these pools teach."""
+        torch = require("torch", extra="encoder")
+        device = device_named(self.device or "auto")
+        with torch.random.fork_rng():  # the caller's random numbers are left alone
+            torch.manual_seed(self.seed)
+            begun = self._begun(start).resized(self.max_length, self.stride)
+            network, tokenizer = begun.fresh()
+            network.to(device)
+            if self.freeze_words:
+                from demur.nets.mini import freeze_words
+
+                freeze_words(cast("Network", network))
+            lessons, orders = self._lessons(begun, network, tokenizer, pools)
+            named = None
+            if checkpoints is not None:
+                checkpoints.mkdir(parents=True, exist_ok=True)
+                named = checkpoints / f"{self._key(pools, start)}.safetensors"
+            self._fit(cast("Network", network), lessons, orders, named, report)
+        return begun.holding(network.to(device_named(begun.device)), tokenizer)
+
+    def _begun(self, start: Ranker | None) -> MiniTorch:
+        """The network that learns: a new one, one that goes on, or a cross-encoder with new heads."""
+        if start is None or isinstance(start, MiniTorch):
+            return start or MiniTorch(model=self.base)
+        if not isinstance(start, CrossEncoder):
+            raise UsageError(f"mini cannot start from {start.spec}; take a cross-encoder or another one")
+        from demur.nets.mini import Mini as Network
+
+        scorer, tokenizer = start.fresh()
+        return MiniTorch(model="new").holding(Network(scorer), tokenizer)
+
+    def _lessons(
+        self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, pools: Sequence[Pool]
+    ) -> tuple[list[_Lesson], list[list[list[int]]]]:
+        """All lessons of all epochs, and of each epoch the places of its steps."""
+        ranked = ranking(pools, self.negatives, self.seed) if self.tasks != "read" else []
+        parts = Parts(pools if self.tasks != "rank" else (), self.seed)
+        if not ranked and not parts.pools:
+            what = "no pool has both a right and a wrong answer, or one passage and its answers as SQuAD's"
+            raise UsageError(f"{what}; nothing can be learnt from them")
+        lessons = self._pairs(begun, network, tokenizer, ranked)
+        orders = []
+        for epoch in range(self.epochs):
+            shown = self._parts(begun, network, tokenizer, parts, epoch)
+            steps = self._steps(lessons[: len(ranked)], 0, epoch) + self._steps(shown, len(lessons), epoch)
+            mixed = np.random.default_rng([self.seed, epoch, 1]).permutation(len(steps))
+            orders.append([steps[place] for place in mixed.tolist()])
+            lessons += shown
+        return lessons, orders
+
+    def _steps(self, lessons: Sequence[_Lesson], after: int, epoch: int) -> list[list[int]]:
+        sizes = [len(lesson.windows) for lesson in lessons]
+        lengths = [window.length for lesson in lessons for window in lesson.windows]
+        found = steps_of(longest_of(lengths, sizes), sizes, self.tokens, self.seed, epoch) if sizes else ()
+        return [[after + place for place in step] for step in found]
+
+    def _pairs(
+        self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, ranked: Sequence[Pool]
+    ) -> list[_Lesson]:
+        short = begun.resized(self.pair, self.pair)
+        pairs = [(pool.question, text) for pool in ranked for text in pool.answers]
+        windows = short.windows(network, tokenizer, pairs) if pairs else []
+        firsts = iter([window for window in windows if window.number == 0])
+        return [
+            _Lesson(
+                [_bare(next(firsts)) for _ in pool.candidates],
+                [bool(candidate.label and candidate.label > 0) for candidate in pool.candidates],
+            )
+            for pool in ranked
+        ]
+
+    def _parts(
+        self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, parts: Parts, epoch: int
+    ) -> list[_Lesson]:
+        shown = list(parts.epoch(epoch))
+        pairs = [(part.question, part.passage) for part in shown]
+        windows = begun.windows(network, tokenizer, pairs) if pairs else []
+        lessons = []
+        for _, some in itertools.groupby(windows, key=lambda window: window.pair):
+            each = list(some)
+            answer = shown[each[0].pair].answer
+            places = [target(window, answer) for window in each]
+            at = next((n for n, (first, _) in enumerate(places) if first), 0)  # the first that has it whole
+            first, last = places[at]
+            span = (each[at].head + first - 1, each[at].head + last - 1) if first else (0, 0)
+            lessons.append(_Lesson([_bare(each[at])], [bool(first)], span))
+        return lessons
+
+    def _fit(
+        self,
+        network: Network,
+        lessons: Sequence[_Lesson],
+        orders: Sequence[Sequence[list[int]]],
+        checkpoint: Path | None,
+        report: Report,
+    ) -> None:
+        from demur.training.mini_losses import ranked, read
+
+        device = next(network.parameters()).device
+
+        def loss_of(step: Step) -> tuple[torch.Tensor, int]:
+            some = [lessons[place] for place in step]
+            windows = [window for lesson in some for window in lesson.windows]
+            batch, there = batch_of(windows, device)
+            scores, spans, layers = network(batch)
+            right = [true for lesson in some for true in lesson.right]
+            if some[0].span is None:
+                return ranked(scores, right, [len(lesson.windows) for lesson in some]), len(windows)
+            places = [lesson.span or (0, 0) for lesson in some]
+            judged = None if self.tasks == "read" else right
+            return read(scores, spans, layers, there, places, judged), len(windows)
+
+        over = np.cumsum([len(order) for order in orders]).tolist()
+        steps = [step for order in orders for step in order]
+        schedule = Schedule(self.learning_rate, precision=self.precision, device=device.type)
+        fit(network, steps, loss_of, schedule, checkpoint, report, ends=over)
+
+    def _key(self, pools: Sequence[Pool], start: Ranker | None) -> str:
+        """A hash of the settings, the start and what is learnt from: no checkpoint is taken for another's."""
+        said = [self.known_by, self.depends, start.fingerprint if start else ""]
+        digest = hashlib.sha256(json.dumps(said).encode())
+        for pool in pools:
+            digest.update(json.dumps(self.sees(pool)).encode())
+        return digest.hexdigest()[:16]
+
+
+def _bare(window: Tokens) -> Tokens:
+    """The window without what training does not need."""
+    return dataclasses.replace(window, places=_NO_PLACES, fair=_NOT_FAIR)
