@@ -77,6 +77,32 @@ def _read(path: str | Path) -> Iterator[None]:
         raise DataError(f"cannot be read ({error.strerror})", path=path, fix="try another copy") from None
 
 
+@contextmanager
+def unchanging(path: str | Path) -> Iterator[None]:
+    """A block that reads a file: one clear line if it was written to, replaced or removed meanwhile.
+
+    What was read would be of no one version of it. A pipe has no versions.
+    """
+    before = _version(path)
+    try:
+        yield
+    except DataError:  # perhaps only because half of it was there
+        if before is None or _version(path) == before:
+            raise
+    if before is not None and (after := _version(path)) != before:
+        what = "was changed while it was read" if after else "vanished while it was read"
+        raise DataError(what, path=path, fix="ask again when nothing writes there")
+
+
+def _version(path: str | Path) -> tuple[int, int, int] | None:
+    """What changes when a file does; None where there is no file."""
+    try:
+        stat = Path(path).stat()
+    except OSError:
+        return None
+    return None if is_pipe(path) else (stat.st_size, stat.st_mtime_ns, stat.st_ino)
+
+
 def lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Numbered lines from 1, without their LF or CRLF and without a BOM; only line feeds end a line."""
     with opened(path) as file:

@@ -86,7 +86,8 @@ def _file(path: Path) -> Iterator[Passage]:
         raise DataError(
             "demur does not read files of this kind", path=path, fix=f"give it as one of {_KINDS}"
         )
-    yield from _READERS.get(_suffix(path), _text)(path)
+    with files.unchanging(path):
+        yield from _READERS.get(_suffix(path), _text)(path)
 
 
 def _folder(folder: Path) -> Iterator[Passage]:

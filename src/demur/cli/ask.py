@@ -43,7 +43,7 @@ def ask(
 ) -> None:
     """Answer a question from files, with the words quoted that answer it; or say why there is no answer."""
     from demur.cli import questions
-    from demur.cli.asking import Asker, chosen
+    from demur.cli.asking import Asker, chosen, hint
     from demur.errors import UsageError
 
     if question is None and not interactive:
@@ -52,6 +52,7 @@ def ask(
     with warnings_noted():
         found = library(sources, example, stem)
     asker = Asker.of(found, who, reader, opened, top, explain)
+    hint(ranker, gate)
     if question == "-" or interactive:
         first = question if interactive and question != "-" else None
         questions.answer(asker, first, interactive, json)

@@ -21,15 +21,19 @@ def chosen(ranker: str | None, gate: str | None, risk: float | None = None) -> t
     from demur.cli.gating import gate_for, of_files, ranker_of, second_ranker_of
 
     if ranker is None and gate in (None, "none"):
-        if packaged.there():
-            ranker = packaged.NAME
-        else:
-            ranker = "bm25"
-            note(f"the model {packaged.NAME} did not come with this copy of demur: BM25 answers alone")
+        ranker = packaged.NAME if packaged.there() else "bm25"
     opened = gate_for(gate, ranker, files=True, risk=risk)
     if ranker is None and opened is not None:
         return (second_ranker_of if of_files(opened) else ranker_of)(opened, gate), opened
     return again(ranker), opened
+
+
+def hint(ranker: str | None, gate: str | None) -> None:
+    """Say that mini would have answered, if it were there."""
+    from demur.asking import packaged
+
+    if ranker is None and gate in (None, "none") and not packaged.there():
+        note(f"the model {packaged.NAME} did not come with this copy of demur: BM25 answers alone")
 
 
 @dataclass(frozen=True)
