@@ -67,6 +67,7 @@ OURS: dict[str, dict[str, str]] = {
         "deep-matching": "demur.training.match_nets:DeepMatching",
         "debiased": "demur.training.robust:Debiased",
         "distilled": "demur.training.distilled:Distilled",
+        "ensemble": "demur.training.ensemble:Ensemble",
         "group-dro": "demur.training.robust:GroupDRO",
         "joint": "demur.training.joint:Joint",
         "jtt": "demur.training.robust:JustTrainTwice",

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 from demur import registry
 from demur.specs import Setting
 from demur.training.base import Report, Trainer
 
-__all__ = ["Report", "Trainer", "trainer"]
+__all__ = ["Report", "Trainer", "seeded", "trainer"]
 
 
 def trainer(spec: str, **settings: Setting) -> Trainer:
     """The trainer a spec names, such as ``siamese(loss=pairwise, margin=0.01)``."""
     built: Trainer = registry.build("trainer", spec, settings)
     return built
+
+
+def seeded(spec: str, seed: int) -> Trainer:
+    """The trainer a spec names, with this seed if it draws anything."""
+    built: Any = trainer(spec)
+    found: Trainer = dataclasses.replace(built, seed=seed) if hasattr(built, "seed") else built
+    return found

@@ -19,6 +19,7 @@ from scipy.special import expit
 
 from demur.errors import UsageError
 from demur.rankers import Ranker
+from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
 from demur.training.bias import fitted
 from demur.types import FloatArray, Pool
@@ -47,7 +48,7 @@ class Confident(Trainer):
     @property
     def depends(self) -> str:
         """What the student hangs on."""
-        by = self._trainer()
+        by = seeded(self.student, self.seed)
         return f"{by.edition} {by.depends}"
 
     def train(
@@ -66,7 +67,7 @@ class Confident(Trainer):
             )
         fold = np.random.default_rng([self.seed, len(pools)]).permutation(len(pools)) % self.folds
         scores: list[FloatArray] = [np.empty(0)] * len(pools)
-        by = self._trainer()
+        by = seeded(self.student, self.seed)
         more: dict[str, Any] = {"start": start, "checkpoints": checkpoints}
         for each in range(self.folds):
             out = np.flatnonzero(fold == each).tolist()
@@ -79,13 +80,6 @@ class Confident(Trainer):
         kept, gone = pruned(pools, scores, self.keep_right)
         _log.info(f"{gone:,} labels are unlikely and left out")
         return by.train(kept, dev, **more, report=lambda facts: report({**facts, "pruned": gone}))
-
-    def _trainer(self) -> Trainer:
-        from demur import training
-
-        built: Any = training.trainer(self.student)
-        seeded: Trainer = dataclasses.replace(built, seed=self.seed) if hasattr(built, "seed") else built
-        return seeded
 
 
 def pruned(

@@ -19,13 +19,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from demur.errors import DataError, UnknownName, UsageError
 from demur.rankers import Ranker, ranker
 from demur.rankers.fusion import Fusion, standardised
+from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
 from demur.training.keeping import keeping
 from demur.types import Candidate, FloatArray, Pool
@@ -89,16 +90,10 @@ class SelfTraining(Trainer):
                 what = "no pool has candidates that the teacher tells apart, so nothing can be learnt from it"
                 raise DataError(what, fix="use another teacher, or signal=membership")
             place = None if checkpoints is None else checkpoints / f"round-{number}"
-            student = self._trainer().train(*made, start=start, checkpoints=place, report=report)
+            by = seeded(self.student, self.seed)
+            student = by.train(*made, start=start, checkpoints=place, report=report)
             best = self._blended(teacher, student)
         return best
-
-    def _trainer(self) -> Trainer:
-        from demur import training
-
-        built: Any = training.trainer(self.student)
-        seeded: Trainer = dataclasses.replace(built, seed=self.seed) if hasattr(built, "seed") else built
-        return seeded
 
     def _blended(self, teacher: Ranker, student: Ranker) -> Ranker:
         if self.blend == 1:
