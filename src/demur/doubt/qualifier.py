@@ -20,7 +20,7 @@ from demur.reading.base import Reader
 from demur.reading.opening import reader as named
 from demur.risk.confidence import Qualifier
 from demur.risk.scored import Scored
-from demur.specs import Spec
+from demur.specs import Setting, Spec
 from demur.types import FloatArray, Pool
 
 
@@ -52,7 +52,7 @@ class Reading(Qualifier):
     def spec(self) -> str:
         """The spelling that builds this again, with the hash of what it asks."""
         of = self.of or (self._asked if self.reader else "")
-        said = {"reader": self.reader, "by": self.by, "of": of}
+        said: dict[str, Setting] = {"reader": self.reader, "by": self.by, "of": of}
         return str(Spec(self.name, {**said, "quoting": True} if self.quoting else said))
 
     @property

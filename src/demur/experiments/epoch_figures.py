@@ -49,7 +49,7 @@ def of_row(table: Table, row: Row, column: Column, results: Path) -> list[Epochs
         if places:
             stage = stages[places[-1]]
             last = stage[-1][0] if places[-1] == 0 and _goes_on(table) else 0
-            found.append({int(epoch) - last: float(dev) for epoch, dev in stage})
+            found.append({int(epoch) - int(last): float(dev) for epoch, dev in stage})
     return found
 
 

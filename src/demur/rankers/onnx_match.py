@@ -46,7 +46,11 @@ class OnnxMatch(Ranker):
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool; a pair that stands there twice is scored once."""
         model = opened(self.folder)
-        [scores] = of_pools(model.words, pools, lambda *read: model.scores(*read, self.threads)[None], 1)
+
+        def score(read: Read, questions: IntArray, answers: IntArray) -> FloatArray:
+            return model.scores(read, questions, answers, self.threads)[None]
+
+        [scores] = of_pools(model.words, pools, score, 1)
         return scores
 
     @property
