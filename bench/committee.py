@@ -1,4 +1,4 @@
-"""Nets that match words: pairs a second at 40 words, and a committee of N in passes of one, apart and together."""
+"""Nets that match words: pairs a second at 40 words, and what a committee of N costs in passes of one."""
 
 from __future__ import annotations
 
