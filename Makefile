@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test check bench bench-rank guarantee reproduce docs format clean
+.PHONY: run test check bench bench-ask bench-rank guarantee reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "How do I get permission to cut boards on the table saw?" --example
@@ -26,6 +26,10 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench
+
+# The first answer of demur ask, each one after, and memory, with the model that comes with demur.
+bench-ask: $(VENV)/.dev
+	$(BIN)/python -m bench ask
 
 # Cross-encoders on two threads beside other libraries; DEMUR_MODEL names one, peers are taken where installed.
 bench-rank: $(VENV)/.dev
