@@ -33,6 +33,7 @@ OURS: dict[str, dict[str, str]] = {
         "joint": "demur.rankers.joint:Joint",
         "length": "demur.rankers.simple:Length",
         "match-pyramid": "demur.rankers.match_nets:MatchPyramid",
+        "mini": "demur.reading.mini:Mini",
         "mini-torch": "demur.reading.mini_torch:MiniTorch",
         "multihop": "demur.rankers.match_nets:Multihop",
         "onnx": "demur.rankers.onnx:Onnx",
@@ -45,6 +46,7 @@ OURS: dict[str, dict[str, str]] = {
     },
     "reader": {  # they rank too, and so stand above as well
         "bidaf": "demur.reading.bidaf:Bidaf",
+        "mini": "demur.reading.mini:Mini",
         "mini-torch": "demur.reading.mini_torch:MiniTorch",
         "span-reader": "demur.reading.span_reader:SpanReader",
     },
@@ -118,6 +120,7 @@ OURS: dict[str, dict[str, str]] = {
         "entropy": "demur.risk.confidence:Entropy",
         "learned": "demur.risk.learned:Learned",
         "margin": "demur.risk.confidence:Margin",
+        "mini": "demur.doubt.mini:MiniQualifier",
         "reading": "demur.doubt.qualifier:Reading",
         "size": "demur.risk.confidence:Size",
         "softmax": "demur.risk.confidence:Softmax",

@@ -35,6 +35,7 @@ def drawn(count: int, seed: int) -> tuple[list[Pool], list[FloatArray]]:
 
 NEEDS: dict[str, Callable[[], dict[str, Setting]]] = {
     "committee": lambda: {"model": toys.committee()},
+    "mini": lambda: {"folder": toys.small()},
     "reading": lambda: {"reader": toys.answerer()},
 }
 """Settings without which a qualifier can say nothing."""

@@ -156,6 +156,16 @@ def mini() -> str:
 
 
 @cache
+def small(precision: str = "int8") -> str:
+    """A folder with that mini as an ONNX file."""
+    import demur
+    from demur.training.export import export
+
+    export(demur.ranker(mini()), folder() / "small" / precision, precision)
+    return str(folder() / "small" / precision)
+
+
+@cache
 def bidaf() -> str:
     """A folder with a small BiDAF, whose weights were drawn and not learnt."""
     import torch
@@ -266,6 +276,7 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
     "joint": lambda: {"folder": joint(), "k": 2, "first": "length"},
     "match-pyramid": lambda: {"folder": match("match-pyramid")},
+    "mini": lambda: {"folder": small(), "max_length": 40, "stride": 12},
     "mini-torch": lambda: {"folder": mini(), "max_length": 40, "stride": 12},
     "multihop": lambda: {"folder": match("multihop")},
     "onnx": lambda: {"folder": exported()},

@@ -15,7 +15,7 @@ def export(
         str,
         typer.Argument(
             metavar="MODEL",
-            help="A cross-encoder, net that matches words, or committee: a folder, or a Hugging Face id.",
+            help="A cross-encoder, mini, net that matches words, committee: a folder or a Hugging Face id.",
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")],
@@ -41,4 +41,7 @@ def export(
         return
     say(f"rank correlation {near.spearman:.4f}")
     say(f"largest difference of scores {near.largest:.2g}, mean {near.mean:.2g}")
+    for what, found in (("quotes", "same quotes"), ("answered", "same whether there is an answer")):
+        if hasattr(near, what):
+            say(f"{found} {getattr(near, what):.4f}")
     note(f"compared with the network on {near.pairs:,} pairs of {near.data}: {made.folder}")

@@ -21,6 +21,7 @@ from demur.rankers.cross_encoder import CrossEncoder, positions
 from demur.rankers.match_nets import Match
 from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
 from demur.rankers.pieces import pieces
+from demur.reading.mini_torch import MiniTorch
 from demur.specs import Spec
 from demur.training import onnx_bert, onnx_other
 from demur.training.onnx_graph import Graph, Seen
@@ -76,8 +77,12 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
         from demur.training import export_match
 
         return export_match.export(ranker, folder, precision, calibrate)
+    if isinstance(ranker, MiniTorch):
+        from demur.training import mini_export
+
+        return mini_export.export(ranker, folder, precision or "int8", calibrate)
     if not isinstance(ranker, CrossEncoder):
-        what = f"{ranker.spec} is no cross-encoder, net that matches words, or committee of such"
+        what = f"{ranker.spec} is no cross-encoder, mini-torch, net that matches words, or committee of such"
         raise UsageError(f"{what}, and only those can be exported")
     precision = precision or "int8"
     pools = some(calibrate)
@@ -89,7 +94,7 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
         temporary = tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent)
     with temporary as beside:
         inside = Path(beside)
-        _keep_tokenizer(tokenizer, inside)
+        keep_tokenizer(tokenizer, inside)
         length = min(ranker.max_length, positions(network))
         found = Onnx(folder=beside, max_length=length)
         by = _write(network, tokenizer, found, pools, precision)
@@ -123,7 +128,8 @@ def some(named: str) -> list[Pool]:
     return pools
 
 
-def _keep_tokenizer(tokenizer: Any, folder: Path) -> None:
+def keep_tokenizer(tokenizer: Any, folder: Path) -> None:
+    """Write a tokenizer into a folder, as the tokenizers library reads it."""
     fast = getattr(tokenizer, "backend_tokenizer", None)
     if fast is None or not hasattr(fast, "save"):
         what = f"the model's tokenizer ({type(tokenizer).__name__}) is none of the tokenizers library"
@@ -140,7 +146,7 @@ def _write(
     if onnx_bert.is_bert(network):
         graph = onnx_bert.graph(network)
         if precision == "int8":
-            graph = onnx_bert.graph(network, _seen(graph, found, pools))
+            graph = onnx_bert.graph(network, seen(graph, found, pools))
         path.write_bytes(_file(graph, ["score"], facts))
         return "demur"
     inputs = ["input_ids", "attention_mask"]
@@ -162,7 +168,7 @@ def _file(graph: Graph, outputs: list[str], facts: Mapping[str, str]) -> bytes:
         raise DataError(what, fix="use it with torch instead") from None
 
 
-def _seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Seen]:
+def seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Seen]:
     """The lowest and highest numbers that go into each product when some pairs are scored."""
     runtime: Any = require("onnxruntime", extra="export")
     tokenizer = require("tokenizers", extra="export").Tokenizer.from_file(f"{ranker.folder}/{TOKENIZER}")
@@ -175,14 +181,14 @@ def _seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Seen]:
     session = runtime.InferenceSession(
         _file(graph, ["score", *watched], {}), options, providers=["CPUExecutionProvider"]
     )
-    seen: dict[str, Seen] = {}
+    met: dict[str, Seen] = {}
     for batch in alike(found.lengths, _BUDGET):
         given = dict(zip(onnx_bert.INPUTS, found.batch(batch), strict=True))
         values = dict(zip(watched, session.run(watched, given), strict=True))
         for place, name in graph.places.items():
             here = Seen(values[name].min(axis=0), values[name].max(axis=0))
-            seen[place] = seen[place] | here if place in seen else here
-    return seen
+            met[place] = met[place] | here if place in met else here
+    return met
 
 
 def compared(exact: Ranker, found: Ranker, pools: Sequence[Pool], named: str) -> Agreement:
