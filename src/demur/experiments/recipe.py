@@ -14,7 +14,7 @@ _LEARNING = {"trainer", "stage", "train", "dev", "settings", "early", "vectors"}
 KEYS: dict[str, tuple[set[str], set[str]]] = {
     "ranking": (set(), {"ranker", "baseline", *_LEARNING}),
     "curves": ({"sizes"}, {"ranker", *_LEARNING}),
-    "gates": ({"ranker", "fit", "qualifier", "risk", "splits", "confidence"}, set()),
+    "gates": ({"ranker", "fit", "qualifier", "risk", "splits", "confidence"}, {"train", "dev", "vectors"}),
     "agreement": ({"answers", "agreement", "splits", "confidence"}, set()),
     "reading": ({"reader", "doubt", "fit", "splits", "confidence"}, {"train", "others", "passes"}),
 }

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from demur import registry
-from demur.experiments.halves import Promise, tried
+from demur.experiments.halves import MEASURES, Promise, tried
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.makers import built, homes
+from demur.experiments.makers import built, homes, models_in, spelled
+from demur.experiments.of_answers import selective
 from demur.risk import Predictions, qualifier
+from demur.specs import parse
 
 if TYPE_CHECKING:
     from demur.experiments.runs import Run
@@ -19,15 +21,16 @@ class Gates(Kind):
     """Means over halves are kept. A convention is a rule for the threshold: see `demur.risk.control.METHODS`.
 
     The ranker's word statistics, what a qualifier learns, and the thresholds that are tried all come from
-    the column's `fit`, none of whose questions is calibrated on.
+    the column's `fit`, none of whose questions is calibrated on. Ranker and qualifier may name a [[model]].
+    Measures that know no halves, such as AURC, are of all questions, and the same under each convention.
     """
 
     def depends(self, run: Run) -> Kept:
         """The ranker, the qualifier and the promise."""
         row, table = run.row, run.table
         return {
-            "ranker": built(run).spec,
-            "qualifier": qualifier(row.qualifier).spec,
+            **({"ranker": built(run).fingerprint} if _learnt(run) else {"ranker": built(run).spec}),
+            "qualifier": row.qualifier if "{" in row.qualifier else qualifier(row.qualifier).spec,
             "risk": row.risk,
             "splits": table.splits,
             "confidence": table.confidence,
@@ -40,18 +43,22 @@ class Gates(Kind):
         """The modules of the ranker, of the qualifiers in `risk`, as some look at others, and the halves'."""
         homes_ = {home.partition(":")[0] for home in registry.OURS["qualifier"].values()}
         qualifiers = {home for home in homes_ if home.startswith("demur.risk")}
-        return sorted({*homes(run.row.ranker), *qualifiers, "demur.experiments.halves"})
+        own = registry.OURS["qualifier"].get(parse(run.row.qualifier).name, "").partition(":")[0]
+        whole = {"demur.experiments.of_answers"} if _of_all(run) else set()
+        made = homes(run.row.ranker, *models_in(run, run.row.ranker, run.row.qualifier))
+        return sorted({*made, *qualifiers, *whole, "demur.experiments.halves"} | ({own} if own else set()))
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by convention and measure; null where no half had a threshold."""
         prepared = built(run).prepare(loaded.fit)
         fit_scores, scores = prepared.score_pools(loaded.fit), prepared.score_pools(loaded.pools)
-        sure = qualifier(run.row.qualifier).fit(loaded.fit, fit_scores)
+        sure = qualifier(spelled(run, run.row.qualifier)).fit(loaded.fit, fit_scores)
         predictions = Predictions.of_pools(loaded.pools, scores, sure.confidence(loaded.pools, scores))
         promise = Promise(run.row.risk, run.table.confidence, run.table.splits, run.seed)
         others = sure.confidence(loaded.fit, fit_scores)
+        whole = selective(_of_all(run), predictions) if _of_all(run) else {}
         return {
-            "ranker": prepared.spec,
+            "ranker": run.row.ranker if _learnt(run) else prepared.spec,
             "qualifier": run.row.qualifier,
             "pools": len(loaded.pools),
             "risk of all": predictions.risk(),
@@ -61,6 +68,7 @@ class Gates(Kind):
                     for measure, figure in tried(predictions, promise, name, others=others).items()
                     if measure in run.table.measures
                 }
+                | whole
                 for name in run.table.conventions
             },
         }
@@ -69,3 +77,13 @@ class Gates(Kind):
         """The figure of the one run."""
         kept = found[0]["conventions"][convention].get(measure) if found else None
         return Figure.of(kept, found[0]["pools"])
+
+
+def _learnt(run: Run) -> bool:
+    """Whether the ranker is a model of the table, whose folder may lie anywhere."""
+    return "{" in run.row.ranker
+
+
+def _of_all(run: Run) -> list[str]:
+    """The measures that are not of halves."""
+    return [name for name in run.table.measures if name not in MEASURES]
