@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test check bench bench-ask bench-rank guarantee reproduce docs format clean
+.PHONY: run test check mini bench bench-ask bench-rank guarantee reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "How do I get permission to cut boards on the table saw?" --example
@@ -34,6 +34,10 @@ bench-ask: $(VENV)/.dev
 # Cross-encoders on two threads beside other libraries; DEMUR_MODEL names one, peers are taken where installed.
 bench-rank: $(VENV)/.dev
 	$(BIN)/python -W ignore -m bench.rank
+
+# The small model that comes with demur, from its recipe: some four hours on one core. The data must be there.
+mini: $(VENV)/.dev
+	$(BIN)/python -m tools.make_mini
 
 # The promise of the gate against populations whose truth is known; about a minute on one core.
 guarantee: $(VENV)/.dev

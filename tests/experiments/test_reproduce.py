@@ -222,7 +222,9 @@ def toy(table: Table, folder: Path) -> Table:
         dataclasses.replace(
             each,
             answers=str(folder / Path(each.answers).stem) if each.answers else "",
-            ranker=each.ranker.replace("google-news", '"{vectors}"'),
+            ranker=f'mini(folder="{toys.small()}")'
+            if each.ranker == "mini"
+            else each.ranker.replace("google-news", '"{vectors}"'),
             trainer=each.trainer.replace("google-news", "{vectors}"),
             stage=[toy_stage(stage, animals) for stage in each.stage],
             seeds=each.seeds[:1],

@@ -33,9 +33,7 @@ def taught(mini: L, pools: Sequence[Pool], made: Mapping[str, Any] | None = None
     """
     pairs, right = _judged(mini, pools)
     if not 0 < right.sum() < len(right):
-        raise UsageError(
-            "a confidence is taught by passages that are right and others that are not"
-        )
+        raise UsageError("a confidence is taught by passages that are right and others that are not")
     table = mini.signals(pairs)
     low, high = np.quantile(table, _USUAL, axis=0)
     table = table.clip(low, high)

@@ -1,0 +1,135 @@
+"""Makes the small model that comes with demur (`make mini`): from its recipe to its card."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from demur import store, toml
+from demur.data import formats, pools
+from demur.errors import NoThreshold
+from demur.rankers import open_model
+from demur.reading.mini import Mini
+from demur.risk import Gate, calibrate
+from demur.text import tokenize
+from demur.training.export import export
+from demur.training.making import make
+from demur.training.stages import Recipe, pools_of
+from demur.training.sureness import among_others, teach
+from demur.types import Pool
+from tools import mini_card
+
+ROOT = Path(__file__).resolve().parents[1]
+RECIPE = ROOT / "recipes" / "mini.toml"
+HELD = "squad/2.0/train/held"
+DEVS = ("wikiqa/dev", "trecqa/dev", "semeval2016/dev", "selqa/dev")
+"""Labelled pools that no stage of the recipe sees: half teaches the confidence, half makes the gate."""
+SCALES = {"squad/2.0/train/rest/sample-200": 200, "wikiqa/train": 30, "semeval2016/train-part2": 30}
+"""Texts that the network has learnt from, by which the numbers of its bytes are scaled."""
+RISKS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
+QUESTIONS = 1200  # of SQuAD, held out
+
+
+def main() -> None:
+    """Make it, from wherever it had come to."""
+    said = argparse.ArgumentParser(description=__doc__)
+    said.add_argument("--network", type=Path, default=ROOT / "build" / "mini-network", help="trained before")
+    said.add_argument("-o", "--output", type=Path, default=ROOT / "src" / "demur" / "models" / "mini")
+    said.add_argument("--questions", type=int, default=QUESTIONS, help="of SQuAD, to teach and to gate")
+    said.add_argument("--measure", type=int, default=0, help="questions of each test set; 0 is all")
+    asked = said.parse_args()
+    recipe = toml.read(Recipe, RECIPE)
+    if not store.is_model(asked.network):
+        make(recipe, asked.network, lambda facts: _say(json.dumps(facts)))
+    beside = asked.output.with_name(f".{asked.output.name}.part")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    try:
+        _scales(beside / "scales.jsonl")
+        network = open_model(asked.network.absolute())
+        with contextlib.chdir(beside):  # so that the model says of no place on this machine
+            made = export(network, Path("mini"), "int8", "scales.jsonl")
+        _say(f"exported: {made.agreement}")
+        lesson, proof = held_out(recipe, asked.questions)
+        teach(beside / "mini", lesson, {"data": [HELD, *DEVS], "half": 1, "seen by the network": 0})
+        mini = open_model(beside / "mini")
+        assert isinstance(mini, Mini)
+        shutil.rmtree(asked.output, ignore_errors=True)
+        asked.output.parent.mkdir(parents=True, exist_ok=True)
+        (beside / "mini").replace(asked.output)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    mini = open_model(asked.output)
+    assert isinstance(mini, Mini)
+    packaged = Mini() if asked.output == mini_card.PACKAGED else mini
+    gate = gated(packaged, proof)
+    if gate is not None:
+        gate.save(asked.output / "gate.json")
+    text = mini_card.text(packaged, asked.network, recipe, gate, made.agreement, asked.measure, _say)
+    (asked.output / "README.md").write_text(text, "utf-8")
+
+
+def held_out(recipe: Recipe, questions: int) -> tuple[list[Pool], list[Pool]]:
+    """Pools that no stage of the recipe has a question of, in two halves: to teach by, and to gate by."""
+    stages = (pools_of(stage.data, stage.questions, recipe.seed) for stage in recipe.stage)
+    seen = {_words(pool) for stage in stages for pool in stage}
+    fresh = [pool for pool in pools(HELD) if _words(pool) not in seen]
+    answered = [pool for pool in fresh if pool.positives]  # fewer, as the first stages saw many of them
+    others = [pool for pool in fresh if not pool.positives]
+    parts = (answered, questions * 2 // 3), (others, questions // 3)  # as SQuAD 2.0 has it
+    chosen = {pool.id for some, count in parts for pool in sorted(some, key=_lot)[:count]}
+    _say(f"{len(fresh):,} questions of {HELD} are new to the network; {len(chosen):,} are taken")
+    found = [pool for pool in among_others(fresh) if pool.id in chosen]  # both kinds among other passages
+    for name in DEVS:
+        found += [pool for pool in pools(name) if len(pool) and _words(pool) not in seen]
+    halves: tuple[list[Pool], list[Pool]] = [], []
+    for pool in found:
+        halves[_lot(pool) % 2].append(pool)
+    return halves
+
+
+def gated(mini: Mini, proof: Sequence[Pool]) -> Gate | None:
+    """The gate with the lowest of some risks that can be promised; None if none can."""
+    for risk in RISKS:
+        try:
+            gate = calibrate(mini, proof, risk, qualifier=_qualifier(mini), data=" + ".join([HELD, *DEVS]))
+        except NoThreshold as none:
+            _say(str(none))
+        else:
+            _say(gate.promise)
+            return gate
+    return None
+
+
+def _qualifier(mini: Mini) -> str:
+    return f'mini(folder="{mini.folder}")' if mini.folder else "mini"
+
+
+def _scales(path: Path) -> None:
+    texts = [pool for name, count in SCALES.items() for pool in sorted(pools_of(name), key=_lot)[:count]]
+    formats.write(path, sorted(texts, key=_lot))
+
+
+def _words(pool: Pool) -> str:
+    return " ".join(tokenize(pool.question))
+
+
+def _lot(pool: Pool) -> int:
+    """A number of a pool's own, that hangs on nothing else."""
+    return int.from_bytes(hashlib.sha256(f"mini {pool.id} {pool.question}".encode()).digest()[:6])
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+__all__: Iterable[str] = ["gated", "held_out", "main"]
+
+if __name__ == "__main__":
+    main()

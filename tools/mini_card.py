@@ -1,0 +1,167 @@
+"""The card of the small model that comes with demur: measured, and written by a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+import demur
+from demur import store
+from demur.data import pools, sources
+from demur.data.subsets import sample
+from demur.errors import MissingData
+from demur.evaluation.quoted import evaluate_reader
+from demur.reading.mini import PACKAGED, Mini
+from demur.risk import Gate
+from demur.training.mini_export import Alike
+from demur.training.stages import Recipe
+from demur.types import Pool
+
+RANKED = ("wikiqa/test/answerable", "trecqa/test/clean", "semeval2016/test", "selqa/test", "antique/test")
+ASKED = ("wikiqa/test", "trecqa/test", "semeval2016/test", "selqa/test")
+"""Where questions without a right answer stay in, as a gate meets them."""
+READ = "squad/2.0/dev"
+FACTS = ("MAP", "RR", "P@1")
+
+_USE = """```python
+import demur
+
+mini = demur.ranker("mini")  # comes with demur; needs no torch and no network
+for look in mini.look("who wrote the letter?", ["Ada wrote it in May.", "It rained."]):
+    print(look.score, look.quote, look.confidence)
+```
+
+`demur ask QUESTION --from FILES --ranker mini` ranks, quotes and says how sure it is; `demur rank`, `score`,
+`evaluate` and `calibrate` take it as any ranker."""
+
+_LIMITS = """- It reads English. Other languages were not tried.
+- It was taught on encyclopaedia, news and forum texts. On others, calibrate a gate of your own:
+  `demur calibrate mini DATA --qualifier mini`.
+- Passages are read in windows of {max_length} tokens; a quote is one piece of the passage, of at most {longest}.
+- The confidence is of one passage, not of the ranking: two right passages may both have a high one.
+- The gate promises its risk for questions drawn as those it was made on, for nothing else; the table above
+  shows how it goes elsewhere.
+- The unanswerable questions of SQuAD 2.0's train split are rebuilt here, so that some are not those of the
+  published file."""
+
+
+def text(
+    mini: Mini,
+    network: Path,
+    recipe: Recipe,
+    gate: Gate | None,
+    near: Alike,
+    count: int = 0,
+    say: Callable[[str], None] = lambda line: None,
+) -> str:
+    """The page; of each test set so many questions are taken, or all."""
+    size = sum(path.stat().st_size for path in mini.place.iterdir() if path.name != "README.md") / 1e6
+    made = store.opened(network, check=False).made
+    parts = [
+        "# mini: ranks, reads and doubts in one pass",
+        f"The small model that comes with demur {demur.__version__}: six layers of 384 numbers, in bytes, "
+        f"{size:.1f} MB with its tokenizer. For a question and passages it says of each how well it answers, "
+        "what it would quote, and how sure it is of both.",
+        f"## How to use it\n\n{_USE}",
+        "## How well it ranks\n\n" + _ranking(mini, count, say),
+        "## How well it reads\n\n" + _reading(mini, count, say),
+        "## How well it doubts\n\n" + _doubting(mini, gate, count, say),
+        "## Limits\n\n" + _LIMITS.format(max_length=mini.max_length, longest=mini.longest),
+        "## Data and their terms\n\n" + _data(mini, recipe),
+        f"## How it was made\n\n`make mini`: the recipe `recipes/mini.toml`, seed {recipe.seed}"
+        f" (its last stage took {made['stages'][-1]['seconds']:,.0f} seconds); then exported in bytes. "
+        f"On {near.pairs:,} pairs of texts like those it learnt from, scores agree with the network's own "
+        f"with a rank correlation of {near.spearman:.4f}; {near.quotes:.1%} of the quotes are the same, and "
+        f"{near.answered:.1%} of what is said to have one. Checksums of all files are in `ranker.json`.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _some(name: str, count: int) -> Sequence[Pool]:
+    found = pools(name)
+    return list(sample(found, count)) if count else found
+
+
+def _ranking(mini: Mini, count: int, say: Callable[[str], None]) -> str:
+    rows = []
+    for name in RANKED:
+        try:
+            report = demur.evaluate(mini, _some(name, count), FACTS)
+        except MissingData as error:
+            say(str(error))
+            continue
+        cells = (f"{one.mean:.3f} ± {(one.high - one.low) / 2:.3f}" for one in report.measures.values())
+        rows.append([f"`{name}`", f"{report.pools:,}", *cells])
+        say(" ".join(rows[-1]))
+    return _table(["test set", "questions", *FACTS], rows) + "\n\nBehind ±: half of the 95 % interval."
+
+
+def _reading(mini: Mini, count: int, say: Callable[[str], None]) -> str:
+    report = evaluate_reader(mini, _some(READ, count), data=READ).report
+    rows = [
+        [name, f"{one.mean:.3f}", f"{one.low:.3f} – {one.high:.3f}"] for name, one in report.measures.items()
+    ]
+    say(str(rows))
+    return f"On `{READ}`, {report.pools:,} questions.\n\n" + _table(["measure", "mean", "interval"], rows)
+
+
+def _doubting(mini: Mini, gate: Gate | None, count: int, say: Callable[[str], None]) -> str:
+    how = f'mini(folder="{mini.folder}")' if mini.folder else "mini"
+    rows = []
+    for name in ASKED:
+        some = _some(name, count)
+        row = [f"`{name}`", f"{len(some):,}"]
+        for qualifier in (how, "margin"):
+            report = demur.evaluate(mini, some, ["AUROC"], qualifier=qualifier)
+            row.append(f"{report.measures['AUROC'].mean:.3f}")
+        if gate is not None:
+            said = gate.answers(mini, some)[0]
+            risk = said.risk(gate.threshold)
+            row += [
+                f"{said.coverage_of_questions(gate.threshold):.1%}",
+                "–" if np.isnan(risk) else f"{risk:.1%}",
+            ]
+        rows.append(row)
+        say(" ".join(row))
+    head = ["test set", "questions", "AUROC", "of the margin"]
+    made = "No risk could be promised, so it comes without a gate."
+    if gate is not None:
+        head += ["answered", "of them wrong"]
+        made = f"The gate that comes with it, on held-out pools of {gate.certificate.data}: {gate.promise}"
+    facts = mini.sureness.made if mini.sureness else {}
+    learnt = (
+        f"The confidence learnt from {facts['pools']:,} pools that the network has not seen "
+        f"({facts['passages']:,} passages, {facts['right']:,} right); other ones made the gate. "
+        if facts
+        else ""
+    )
+    said_ = "AUROC is how often the confidence is higher for a right top passage than for a wrong one."
+    return f"{learnt}{made}\n\n{_table(head, rows)}\n\n{said_}"
+
+
+def _data(mini: Mini, recipe: Recipe) -> str:
+    lines = []
+    used: dict[str, list[str]] = {}
+    for stage in recipe.stage:
+        for part in stage.data.split("+"):
+            used.setdefault(part.strip().partition("/")[0], []).append(f"`{part.strip()}`")
+    held = list(mini.sureness.made.get("data", ())) if mini.sureness else []
+    for part in held:
+        used.setdefault(part.partition("/")[0], []).append(f"`{part}` (confidence and gate)")
+    for name, parts in used.items():
+        facts = sources.facts(name)
+        lines.append(
+            f"- {name}: {', '.join(dict.fromkeys(parts))}; licence {facts.licence}. {facts.citation}."
+        )
+    lines.append("- The encoder it began from is all-MiniLM-L6-v2, Apache-2.0.")
+    return "Nothing of any test set.\n\n" + "\n".join(lines)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+__all__ = ["PACKAGED", "text"]
