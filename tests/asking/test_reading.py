@@ -17,7 +17,7 @@ from demur.asking.reading import within
 from demur.errors import DataError, UsageError
 from demur.rankers import Ranker
 from demur.reading import Quote, Reader, Reading, View
-from demur.types import Abstention, Answer, Span
+from demur.types import Abstention, Answer, Ranking, Span
 
 TEXTS = [
     "Ask at the desk. Saws are lent for three weeks. Late saws cost a pound.",
@@ -156,11 +156,13 @@ class Gate:
     refusal: str = ""
     certificate: Mapping[str, Any] = field(default_factory=lambda: {"ranker": "mini"})
     known: list[Ranker] = field(default_factory=list)
+    judged: list[str] = field(default_factory=list)
 
     def check_ranker(self, ranker: Ranker) -> None:
         self.known.append(ranker)
 
-    def judge(self, ranking: object) -> Verdict:
+    def judge(self, ranking: Ranking) -> Verdict:
+        self.judged.append(ranking.candidates[0].text)
         return Verdict(0.4, self.refusal)
 
 
@@ -174,11 +176,12 @@ def test_a_gate_decides_whatever_the_reader_says() -> None:
 
 
 def test_a_gate_knows_the_search_or_its_ranker() -> None:
-    library, toy = Library(TEXTS), Toy()
-    for spec, known in (("mini", "mini"), ("library(passages=3, ranker=mini)", "library"), ("", "library")):
+    library, toy = Library([Passage("a", "Saws are lent.", heading="Loans")]), Toy()
+    for spec, known in (("mini", "mini"), ("library(passages=1, ranker=mini)", "library"), ("", "library")):
         gate = Gate(certificate={"ranker": spec})
         library.ask(QUESTION, toy, gate)
         assert [ranker.name for ranker in gate.known] == [known]
+        assert gate.judged == ["Loans\nSaws are lent." if known == "mini" else "Saws are lent."]
     gate = Gate()
     library.ask(QUESTION, gate=gate)
     assert [ranker.name for ranker in gate.known] == ["library"], "nobody scores again"

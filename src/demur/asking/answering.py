@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from demur.asking.gate import Gate
 from demur.asking.quoting import around, asked, found, quote
 from demur.asking.reading import Look, looks, within
-from demur.asking.searching import with_look
-from demur.types import Abstention, Answer, Candidate, Ranking
-
-if TYPE_CHECKING:
-    from demur.asking.library import Library
+from demur.asking.searching import Search, with_look
+from demur.types import Abstention, Answer, Candidate, Ranking, Verdict
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, the passages that a library found for it, and the gate that judges them, if any."""
+    """A question, the passages that a search found for it, and the gate that judges them, if any."""
 
-    library: Library
+    search: Search
     question: str
     ranking: Ranking
     gate: Gate | None = None
@@ -28,7 +24,7 @@ class Asked:
     @cached_property
     def words(self) -> list[str]:
         """The question's words that carry meaning."""
-        return asked(self.question, self.library.stem)
+        return asked(self.question, self.search.library.stem)
 
     def result(self, top: int, reader: object | None = None) -> Answer | Abstention:
         """The answer or the abstention, with the best passages; a reader reads those not read already."""
@@ -44,10 +40,17 @@ class Asked:
                 reason = "the reader finds no answer in the passage that came nearest"
                 return Abstention(self.question, reason, shown, look.confidence)
             return _answer(shown, look and look.confidence)
-        verdict, certificate = self.gate.judge(self.ranking), self.gate.certificate
+        verdict, certificate = self._verdict(self.gate), self.gate.certificate
         if verdict.refusal:
             return Abstention(self.question, verdict.refusal, shown, verdict.confidence, certificate)
         return replace(_answer(shown, verdict.confidence), certificate=certificate)
+
+    def _verdict(self, gate: Gate) -> Verdict:
+        """What the gate says; one for given candidates judges what its ranker was given, headings and all."""
+        if self.search.known_to(gate) is self.search:
+            return gate.judge(self.ranking)
+        given = tuple(replace(each, text=_above(each) + each.text) for each in self.ranking.candidates)
+        return gate.judge(replace(self.ranking, candidates=given))
 
     def _read(self, reader: object, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
         """The candidates with what the reader sees in each."""
@@ -61,12 +64,12 @@ class Asked:
 
         Where a reader found nothing to quote, the sentence with the weightiest words is quoted.
         """
-        weights = {word: self.library.index.idf(word) for word in self.words}
-        stem, text = self.library.stem, candidate.text
-        matched = found(self.words, f"{candidate.extra['heading']}\n{text}", stem)
+        library, text = self.search.library, candidate.text
+        weights = {word: library.index.idf(word) for word in self.words}
+        matched = found(self.words, f"{candidate.extra['heading']}\n{text}", library.stem)
         look: Look | None = candidate.extra.get("look")
         span = None if look is None else within(look.span, len(_above(candidate)), text)
-        sentence = quote(text, weights, stem) if span is None else around(text, span)
+        sentence = quote(text, weights, library.stem) if span is None else around(text, span)
         extra = {
             **candidate.extra,
             "span": span or sentence,
@@ -77,7 +80,7 @@ class Asked:
         return replace(candidate, extra=extra)
 
     def _why_nothing(self) -> str:
-        passages, words = len(self.library), self.words
+        passages, words = len(self.search.library), self.words
         if not passages:
             return "there are no passages to look in"
         if not words:

@@ -75,7 +75,7 @@ class Library:
         if gate is not None:
             gate.check_ranker(search.known_to(gate))
         ranking = search.find(question, DEPTH if gate is not None else max(top, DEPTH))
-        return Asked(self, question, ranking, gate).result(top, quoting)
+        return Asked(search, question, ranking, gate).result(top, quoting)
 
     def search(self, ranker: str | Ranker | None = None) -> Search:
         """What is asked when this library is: a ranker of its passages, for which a gate is calibrated."""
