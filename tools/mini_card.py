@@ -39,7 +39,7 @@ for look in mini.look("who wrote the letter?", ["Ada wrote it in May.", "It rain
 _LIMITS = """- It reads English. Other languages were not tried.
 - It was taught on encyclopaedia, news and forum texts. On others, calibrate a gate of your own:
   `demur calibrate mini DATA --qualifier mini`.
-- Passages are read in windows of {max_length} tokens; a quote is one piece of the passage, of at most {longest}.
+- Passages are read in windows of {max_length} tokens; a quote is one piece of the passage, {longest} at most.
 - The confidence is of one passage, not of the ranking: two right passages may both have a high one.
 - The gate promises its risk for questions drawn as those it was made on, for nothing else; the table above
   shows how it goes elsewhere.
