@@ -16,7 +16,7 @@ from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match
 from demur.rankers.opening import save
 from demur.training import game, irgan, trainer
-from demur.training.adversarial import Adversarial
+from demur.training.adversarial import ADVERSARIES, Adversarial
 from demur.training.irgan import PRESETS, chances, drawn, hinge, reinforce, reward
 from training import made
 from training.test_match_nets import built
@@ -123,7 +123,7 @@ def test_presets_are_those_of_the_specification() -> None:
 # The loop
 
 
-@pytest.mark.parametrize("adversary", game.ADVERSARIES)
+@pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_every_adversary_plays_and_tells(adversary: str, start: Match) -> None:
     said: list[dict[str, Any]] = []
     state = torch.get_rng_state()

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from demur.errors import UnknownName, UsageError, require
-from demur.evaluation import evaluate
 from demur.evaluation.measures import parse_measures
 from demur.rankers.base import Ranker
 from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
 from demur.training.base import Report, Trainer, silent
 from demur.training.committee import Members
+from demur.training.judging import checkpoint_name, judges, on_dev
 from demur.training.quarry import Quarry
 from demur.types import Pool
 
@@ -142,22 +141,18 @@ class Adversarial(Trainer):
 
     def _judge(self, start: Match, has: Trained, dev: Sequence[Pool]) -> Callable[[Worded], float] | None:
         """What says how good a net is on dev; None if there is nothing to say it by."""
-        if not self.early or not any(pool.positives for pool in dev):
+        if not self.early or not judges(dev):
             return None
 
         def judge(network: Worded) -> float:
-            found = evaluate(_ranker(start, has, network), dev, self.early).measures
-            return next(iter(found.values())).mean
+            return on_dev(_ranker(start, has, network), dev, self.early)
 
         return judge
 
     def _key(self, pools: Sequence[Pool], dev: Sequence[Pool], start: Ranker) -> str:
         """A hash of all that is learnt from, so that no checkpoint is taken for another's."""
         settings = dataclasses.replace(self, take="all", how="mean", weights="dev").known_by
-        digest = hashlib.sha256(f"{settings} {start.fingerprint}".encode())
-        for pool in (*pools, *dev):
-            digest.update(repr((pool.question, pool.answers, pool.labels)).encode())
-        return digest.hexdigest()[:16]
+        return checkpoint_name(f"{settings} {start.fingerprint}", (*pools, *dev))
 
 
 def _ranker(start: Match, has: Trained, network: Worded) -> Match:

@@ -7,12 +7,11 @@ state of the random numbers and the log of the epochs, and is written beside and
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import DataError
+from demur.training import tensors
 
 if TYPE_CHECKING:
     import torch
@@ -52,22 +51,17 @@ def keep(
 ) -> None:
     """Write everything that the next step depends on."""
     import torch
-    from safetensors.torch import save_file
 
-    tensors = {f"weight.{name}": value for name, value in network.state_dict().items()}
-    tensors |= {f"best.{name}": value for name, value in at.best.items()}
+    kept = {f"weight.{name}": value for name, value in network.state_dict().items()}
+    kept |= {f"best.{name}": value for name, value in at.best.items()}
     if objective is not None:
-        tensors |= {f"objective.{name}": value for name, value in objective.state_dict().items()}
-    for number, state in optimiser.state_dict()["state"].items():
-        tensors |= {f"adam.{number}.{name}": torch.as_tensor(value) for name, value in state.items()}
-    tensors["random"] = torch.get_rng_state()
+        kept |= {f"objective.{name}": value for name, value in objective.state_dict().items()}
+    kept |= tensors.moments(optimiser)
+    kept["random"] = torch.get_rng_state()
     if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
-    beside = path.with_name(f".{path.name}.part")
-    kept = {name: value.contiguous().clone() for name, value in tensors.items()}  # clones: some share memory
+        kept["random.cuda"] = torch.cuda.get_rng_state()
     said = {name: repr(getattr(at, name)) for name in _FACTS}
-    save_file(kept, beside, said | {"log": json.dumps(at.log)})
-    beside.replace(path)
+    tensors.write(path, kept, said | {"log": json.dumps(at.log)})
 
 
 def resumed(
@@ -77,28 +71,14 @@ def resumed(
     if path is None or not path.is_file():
         return Standing()
     import torch
-    from safetensors import SafetensorError, safe_open
 
-    try:
-        with safe_open(path, "pt") as file:
-            facts = file.metadata()
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-    except (SafetensorError, OSError) as error:
-        raise DataError(f"no checkpoint ({error})", path=path, fix="remove it, and train anew") from None
-    network.load_state_dict(_named(tensors, "weight."))
+    kept, facts = tensors.read(path)
+    network.load_state_dict(tensors.named(kept, "weight."))
     if objective is not None:
-        objective.load_state_dict(_named(tensors, "objective."))
-    state: dict[int, dict[str, Any]] = {}
-    for name, value in _named(tensors, "adam.").items():
-        number, key = name.split(".", 1)
-        state.setdefault(int(number), {})[key] = value
-    optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
-    torch.set_rng_state(tensors["random"])
-    if "random.cuda" in tensors and torch.cuda.is_available():
-        torch.cuda.set_rng_state(tensors["random.cuda"])
+        objective.load_state_dict(tensors.named(kept, "objective."))
+    tensors.remember(optimiser, kept)
+    torch.set_rng_state(kept["random"])
+    if "random.cuda" in kept and torch.cuda.is_available():
+        torch.cuda.set_rng_state(kept["random.cuda"])
     said: dict[str, Any] = {name: kind(facts[name]) for name, kind in _FACTS.items() if name in facts}
-    return Standing(**said, best=_named(tensors, "best."), log=json.loads(facts.get("log", "[]")))
-
-
-def _named(tensors: Mapping[str, Tensor], start: str) -> dict[str, Tensor]:
-    return {name.removeprefix(start): value for name, value in tensors.items() if name.startswith(start)}
+    return Standing(**said, best=tensors.named(kept, "best."), log=json.loads(facts.get("log", "[]")))

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from demur.errors import UnknownName, UsageError
-from demur.evaluation import evaluate
 from demur.evaluation.measures import parse_measures
 from demur.rankers.base import Ranker
 from demur.rankers.committee import HOW, Committee
 from demur.rankers.match_nets import Match
 from demur.training.base import Report, Trainer, silent
+from demur.training.judging import judges, on_dev
 from demur.types import FloatArray, Pool
 
 TAKES = ("committee", "best", "last", "greedy", "average", "all")
@@ -91,7 +91,7 @@ class Members(Trainer):
 
     def _greedy(self, of: Committee, dev: Sequence[Pool]) -> list[float]:
         """How often each member is taken, if always the one that helps most is (Caruana et al. 2004)."""
-        if not any(pool.positives for pool in dev):
+        if not judges(dev):
             raise UsageError("take=greedy needs a dev set with right answers")
         alike = Committee.of(of.members, self.how, "uniform")
         votes = [alike.united([vote] * len(of.members)) for vote in of.votes(dev)]  # each comparable
@@ -99,7 +99,7 @@ class Members(Trainer):
         sums: list[FloatArray] = [np.zeros(len(pool)) for pool in dev]
         for _ in range(self.rounds):
             tried = [
-                _value([total + more for total, more in zip(sums, vote, strict=True)], dev, self.measure)
+                on_dev([total + more for total, more in zip(sums, vote, strict=True)], dev, self.measure)
                 for vote in votes
             ]
             place = int(np.argmax(tried))
@@ -120,13 +120,13 @@ def sampled(last: int, every: int) -> set[int]:
 def grown(committee: Committee, dev: Sequence[Pool], measure: str) -> Iterator[dict[str, Any]]:
     """What dev says of a committee as it was after each of the epochs that its members are from."""
     epochs = committee.taken
-    if not epochs or committee.weights not in ("dev", "uniform") or not any(pool.positives for pool in dev):
+    if not epochs or committee.weights not in ("dev", "uniform") or not judges(dev):
         return
     votes = committee.votes(dev)
     for count, epoch in enumerate(epochs, 1):
         members, figures = committee.members[:count], committee.figures[:count]
         part = Committee.of(members, committee.how, committee.weights, figures, epochs[:count])
-        yield {"epoch": epoch, "dev": _value(part.united(votes[:count]), dev, measure), "members": count}
+        yield {"epoch": epoch, "dev": on_dev(part.united(votes[:count]), dev, measure), "members": count}
 
 
 def averaged(committee: Committee) -> Match:
@@ -146,7 +146,3 @@ def averaged(committee: Committee) -> Match:
     }
     has.network.net.load_state_dict(mean)
     return type(first).of(has)
-
-
-def _value(scores: Sequence[FloatArray], dev: Sequence[Pool], measure: str) -> float:
-    return next(iter(evaluate(scores, dev, measure).measures.values())).mean

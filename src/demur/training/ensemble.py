@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from demur.errors import UnknownName, UsageError
-from demur.evaluation import evaluate
 from demur.evaluation.measures import parse_measures
 from demur.rankers.base import Ranker
 from demur.rankers.committee import Committee
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
 from demur.training.committee import Members
+from demur.training.judging import judges, on_dev
 from demur.types import Pool
 
 OF = ("seeds", "snapshots")
@@ -71,7 +71,6 @@ class Ensemble(Trainer):
         """What `take` says of the members, each of which these pools teach."""
         members: list[Ranker] = []
         figures: list[float] = []
-        judged = any(pool.positives for pool in dev)
         for number in range(1, self.count + 1):
 
             def told(facts: dict[str, Any], number: int = number) -> None:
@@ -81,9 +80,8 @@ class Ensemble(Trainer):
             begun = members[-1] if members and self.of == "snapshots" else start
             members.append(by.train(pools, dev, start=begun, checkpoints=checkpoints, report=told))
             facts: dict[str, Any] = {"epoch": number, "epochs": self.count}
-            if judged:
-                found = evaluate(members[-1], dev, self.measure).measures
-                figures.append(next(iter(found.values())).mean)
+            if judges(dev):
+                figures.append(on_dev(members[-1], dev, self.measure))
                 facts["dev"] = figures[-1]
             report(facts)
         every = Committee.of(members, self.how, self.weights, figures, range(1, self.count + 1))

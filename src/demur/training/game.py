@@ -28,7 +28,6 @@ from demur.training.irgan import Rules, chances, drawn, highest, hinge, reinforc
 from demur.training.quarry import Quarry
 from demur.types import IntArray, Pool
 
-ADVERSARIES = ("irgan", "mined", "bm25", "none")
 _TOGETHER = 64  # pairs
 _KEEP = 30.0  # seconds between checkpoints
 

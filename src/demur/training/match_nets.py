@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from demur.embedders import embedder
 from demur.embedders.tables import Table, table
 from demur.embedders.words import located
 from demur.errors import DataError, UnknownName, UsageError, require
-from demur.evaluation import evaluate
 from demur.evaluation.measures import parse_measures
 from demur.rankers import match_nets as rankers
 from demur.rankers.base import Ranker
@@ -24,6 +22,7 @@ from demur.rankers.match_nets import Match, Trained
 from demur.rankers.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
 from demur.training.base import Report, Trainer, silent
+from demur.training.judging import checkpoint_name, judges, on_dev
 from demur.training.loop import Schedule, Step, fit
 from demur.training.quarry import Quarry
 from demur.types import IntArray, Pool
@@ -195,10 +194,7 @@ class MatchTrainer(Trainer):
     def _key(self, pools: Sequence[Pool], dev: Sequence[Pool], start: Ranker | None) -> str:
         """A hash of all that is learnt from, so that no checkpoint is taken for another's."""
         begun = start.fingerprint if start else ""
-        digest = hashlib.sha256(f"{self.known_by} {self.depends} {begun}".encode())
-        for pool in (*pools, *dev):
-            digest.update(repr((pool.question, pool.answers, pool.labels)).encode())
-        return digest.hexdigest()[:16]
+        return checkpoint_name(f"{self.known_by} {self.depends} {begun}", (*pools, *dev))
 
 
 def parse_name(spec: str) -> str:
@@ -211,11 +207,11 @@ def parse_name(spec: str) -> str:
 
 def judged(kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str) -> Callable[[], float] | None:
     """What says how good a net is as it stands; None if there is nothing to say it by."""
-    if not measure or not any(pool.positives for pool in dev):
+    if not measure or not judges(dev):
         return None
     looked_at = kind.of(Trained(has.network, has.words, has.question_words, has.answer_words))
     has.network.train()
-    return lambda: next(iter(evaluate(looked_at, dev, measure).measures.values())).mean
+    return lambda: on_dev(looked_at, dev, measure)
 
 
 @dataclass(frozen=True)
