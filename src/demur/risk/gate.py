@@ -136,6 +136,12 @@ class Gate:
         gatefile.write(path, self.plain_threshold, self.certificate, self.marks, self.confidences)
 
     @classmethod
+    def of(cls, ready: Calibration, risk: float, confidence: float = 0.95) -> Gate:
+        """The gate for a risk, by labelled pools that are scored and judged already; or `NoThreshold`."""
+        choice = ready.choice(risk, confidence)
+        return cls(choice.threshold, ready.certificate(choice, risk, confidence), ready.marks, ready.kept())
+
+    @classmethod
     def load(cls, path: str | Path) -> Gate:
         """The gate that a file holds, or a model folder in its gate.json."""
         path = Path(path)
@@ -172,6 +178,4 @@ def calibrate(
         data=data,
         on_batch=on_batch,
     )
-    choice = ready.choice(risk, confidence)
-    certificate = ready.certificate(choice, risk, confidence)
-    return Gate(choice.threshold, certificate, ready.marks, ready.kept())
+    return Gate.of(ready, risk, confidence)

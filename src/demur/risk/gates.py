@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from demur.errors import UsageError
+from demur.errors import NoThreshold, UsageError
+from demur.rankers import Ranker
+from demur.risk.calibrating import Calibration
 from demur.risk.certificate import percent
+from demur.risk.confidence import Qualifier
+from demur.risk.confidence import qualifier as named
+from demur.risk.control import STARTS
 from demur.risk.gate import Gate
+from demur.types import Pool
 
 
 @dataclass(frozen=True)
@@ -16,7 +23,7 @@ class Gates:
     """Gates from one place; the first is taken where no risk is named."""
 
     gates: tuple[Gate, ...]
-    place: str
+    place: str = "this model"
 
     def of(self, risk: float | None = None) -> Gate:
         """The gate that promises this risk; an error that says which there are, if none does."""
@@ -31,9 +38,51 @@ class Gates:
             f"choose among --risk {known}, or make a gate with demur calibrate"
         )
 
+    def save(self, folder: str | Path) -> None:
+        """Write the gates into a folder, in place of those that are there."""
+        folder = Path(folder)
+        for old in folder.glob("gate-*.json"):
+            old.unlink()
+        for number, gate in enumerate(self.gates):
+            gate.save(folder / (f"gate-{gate.certificate.risk:g}.json" if number else "gate.json"))
+
 
 def gates(path: str | Path) -> Gates:
     """The gate that a file holds, or the gates in a folder."""
     path = Path(path)
     more = sorted(path.glob("gate-*.json")) if path.is_dir() else []
     return Gates((Gate.load(path), *map(Gate.load, more)), str(path))
+
+
+def calibrate(
+    ranker: Ranker | str,
+    pools: Iterable[Pool],
+    risks: Iterable[float],
+    confidence: float = 0.95,
+    *,
+    qualifier: str | Qualifier = "margin",
+    data: str = "",
+) -> Gates:
+    """Gates for those of the risks that can be promised, in their order; `NoThreshold` if none can be.
+
+    Each promise holds by itself: who looks at several and takes one for what came out has chosen by luck.
+    """
+    ready = Calibration.of(
+        *(ranker, pools),
+        how=named(qualifier),
+        method="ltt",
+        starts=STARTS,
+        seed=0,
+        grid=None,
+        data=data,
+        on_batch=lambda pairs: None,
+    )
+    found, refused = [], None
+    for risk in risks:
+        try:
+            found.append(Gate.of(ready, risk, confidence))
+        except NoThreshold as none:
+            refused = none
+    if not found:
+        raise refused or UsageError("no risk was named; say which are wanted")
+    return Gates(tuple(found))
