@@ -8,7 +8,7 @@ import hashlib
 import json
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from demur import store, toml
@@ -16,10 +16,8 @@ from demur.data import formats, pools
 from demur.errors import NoThreshold
 from demur.rankers import open_model
 from demur.reading.mini import Mini
-from demur.risk import Gate
-from demur.risk.calibrating import Calibration
 from demur.risk.confidence import qualifier as named
-from demur.risk.control import STARTS
+from demur.risk.gates import Gates, calibrate
 from demur.text import tokenize
 from demur.training.export import export
 from demur.training.making import make
@@ -73,11 +71,9 @@ def main() -> None:
     assert isinstance(mini, Mini)
     packaged = Mini() if asked.output == mini_card.PACKAGED else mini
     gates = gated(packaged, proof)
-    for risk, gate in gates.items():
-        gate.save(asked.output / f"gate-{risk:.2f}.json")
-    gate = next((gates[risk] for risk in sorted(gates) if risk >= USUAL), None)
-    if gate is not None:
-        (asked.output / f"gate-{gate.certificate.risk:.2f}.json").replace(asked.output / "gate.json")
+    if gates is not None:
+        gates.save(asked.output)
+    gate = None if gates is None else gates.of()
     text = mini_card.text(packaged, asked.network, recipe, gate, made.agreement, asked.measure, _say)
     (asked.output / "README.md").write_text(text, "utf-8")
 
@@ -101,22 +97,18 @@ def held_out(recipe: Recipe, questions: int) -> tuple[list[Pool], list[Pool]]:
     return halves
 
 
-def gated(mini: Mini, proof: Sequence[Pool]) -> dict[float, Gate]:
-    """Gates for all risks that can be promised, each by itself; every question is scored once."""
-    how = named("mini", folder=mini.folder)
-    settings = {"method": "ltt", "starts": STARTS, "seed": 0, "grid": None}
-    data = " + ".join([HELD, *DEVS])
-    ready = Calibration.of(mini, proof, how=how, data=data, on_batch=lambda pairs: None, **settings)
-    found = {}
-    for risk in RISKS:
-        try:
-            choice = ready.choice(risk, SURE)
-        except NoThreshold as none:
-            _say(str(none))
-            continue
-        certificate = ready.certificate(choice, risk, SURE)
-        found[risk] = Gate(choice.threshold, certificate, ready.marks, ready.kept())
-        _say(f"{certificate.promise} {choice.accepted:,} of {choice.questions:,} answered")
+def gated(mini: Mini, proof: Sequence[Pool]) -> Gates | None:
+    """Gates for all risks that can be promised, the usual one first; None if none can."""
+    risks = sorted(RISKS, key=lambda risk: (risk < USUAL, risk))
+    how, data = named("mini", folder=mini.folder), " + ".join([HELD, *DEVS])
+    try:
+        found = calibrate(mini, proof, risks, SURE, qualifier=how, data=data)
+    except NoThreshold as none:
+        _say(str(none))
+        return None
+    for gate in found.gates:
+        certificate = gate.certificate
+        _say(f"{gate.promise} {certificate.accepted:,} of {certificate.questions:,} answered")
     return found
 
 
@@ -138,7 +130,7 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-__all__: Iterable[str] = ["gated", "held_out", "main"]
+__all__ = ["gated", "held_out", "main"]
 
 if __name__ == "__main__":
     main()
