@@ -17,7 +17,7 @@ from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
 from demur.rankers.onnx_match import OnnxMatch
 from demur.rankers.opening import ranker, save
-from demur.rankers.word_numbers import Context
+from demur.rankers.word_numbers import Context, Lexicon
 from demur.training import onnx_match
 from demur.training.export import export
 from demur.types import Pool
@@ -70,6 +70,20 @@ def test_a_committee_of_exported_members_shares_their_words(tmp_path: Path, data
         reading = ranker("committee", rankers=f"bm25; {toys.answerer()}")
         export(reading, tmp_path / "no", "fp32", data)
     assert not (tmp_path / "no").exists()
+
+
+def test_exported_members_read_texts_once(tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    members = f"{toys.match('match-pyramid')}; bm25; {toys.match('multihop')}"
+    voting = ranker("committee", rankers=members)
+    made = export(voting, tmp_path / "out", calibrate=data).ranker
+    assert isinstance(made, Committee)
+    read, times = Lexicon.read, []
+    monkeypatch.setattr(Lexicon, "read", lambda self, texts: times.append(len(texts)) or read(self, texts))
+    votes = made.prepare(POOLS).votes(POOLS)
+    assert len(times) == 1
+    for ours, member in zip(votes, made.members, strict=True):
+        alone = member.prepare(POOLS).score_pools(POOLS)
+        assert all(np.allclose(a, b, atol=1e-6) for a, b in zip(ours, alone, strict=True))
 
 
 def test_it_runs_without_torch(tmp_path: Path, data: str) -> None:

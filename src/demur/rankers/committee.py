@@ -14,7 +14,8 @@ import numpy as np
 from demur.errors import UnknownName, UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.fusion import named, standardised
-from demur.rankers.match_nets import Match, score_together
+from demur.rankers.match_nets import Match
+from demur.rankers.voting import votes
 from demur.rankers.word_numbers import VECTORS
 from demur.specs import Spec, listed
 from demur.types import FloatArray, Pool
@@ -124,22 +125,7 @@ class Committee(Ranker):
 
     def votes(self, pools: Sequence[Pool]) -> list[list[FloatArray]]:
         """Each member's own scores; those of nets of one shape come of one pass over the texts."""
-        members = self.members
-        found: dict[int, list[FloatArray]] = {}
-        for number, member in enumerate(members):
-            if number in found:
-                continue
-            if not isinstance(member, Match):
-                found[number] = member.score_pools(pools)
-                continue
-            alike = [
-                (place, other)
-                for place, other in enumerate(members)
-                if isinstance(other, Match) and other.trained.shape == member.trained.shape
-            ]
-            together = score_together([other for _, other in alike], pools)
-            found |= {place: scores for (place, _), scores in zip(alike, together, strict=True)}
-        return [found[number] for number in range(len(members))]
+        return votes(self.members, pools)
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool."""

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from demur import store
-from demur.embedders.base import Vectors
 from demur.errors import DataError, UsageError, require
 from demur.files import sha256, whole
 from demur.rankers.base import Ranker
@@ -45,13 +44,14 @@ class OnnxMatch(Ranker):
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool; a pair that stands there twice is scored once."""
-        model = opened(self.folder)
-
-        def score(read: Read, questions: IntArray, answers: IntArray) -> FloatArray:
-            return model.scores(read, questions, answers, self.threads)[None]
-
-        [scores] = of_pools(model.words, pools, score, 1)
+        [scores] = score_together([self], pools)
         return scores
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What two of them must share to see the same batches."""
+        model = opened(self.folder)
+        return model.words.fingerprint, model.question_words, model.answer_words
 
     @property
     def words(self) -> Lexicon:
@@ -86,22 +86,33 @@ class Opened:
     answer_words: int
     inputs: tuple[str, ...]
 
-    def scores(self, read: Read, questions: IntArray, answers: IntArray, threads: int = 0) -> FloatArray:
-        """What the net says of each pair of texts that were read."""
-        found = np.empty(len(questions))
+    def scores(self, given: dict[str, Any]) -> FloatArray:
+        """What the net says of a batch of pairs."""
+        found: FloatArray = self.session.run(["score"], {name: given[name] for name in self.inputs})[0]
+        return found
+
+
+def score_together(members: Sequence[OnnxMatch], pools: Sequence[Pool]) -> list[list[FloatArray]]:
+    """The scores by each of several rankers that share a shape: texts are read once for all."""
+    models = [opened(member.folder) for member in members]
+    words, sizes = models[0].words, (models[0].question_words, models[0].answer_words)
+    threads = members[0].threads or cores()
+
+    def score(read: Read, questions: IntArray, answers: IntArray) -> FloatArray:
+        found = np.empty((len(models), len(questions)))
 
         def run(batch: tuple[IntArray, IntArray, IntArray]) -> None:
             chosen, asked, told = batch
-            given = {"question": self._vectors(asked), "answer": self._vectors(told)}
+            given = {"question": words.matrix[asked], "answer": words.matrix[told]}
             given |= {"asked": _here(asked), "there": _here(told)}
-            found[chosen] = self.session.run(["score"], {name: given[name] for name in self.inputs})[0]
+            for number, model in enumerate(models):
+                found[number, chosen] = model.scores(given)
 
-        with ThreadPoolExecutor(threads or cores()) as workers:
-            list(workers.map(run, batches(read, questions, answers, self.question_words, self.answer_words)))
+        with ThreadPoolExecutor(threads) as workers:  # a batch to each core
+            list(workers.map(run, batches(read, questions, answers, *sizes)))
         return found
 
-    def _vectors(self, numbers: IntArray) -> Vectors:
-        return self.words.matrix[numbers]
+    return of_pools(words, pools, score, len(models))
 
 
 def _here(numbers: IntArray) -> Any:

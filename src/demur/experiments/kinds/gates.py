@@ -75,8 +75,9 @@ class Gates(Kind):
 
     def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
         """The figure of the one run."""
-        kept = found[0]["conventions"][convention].get(measure) if found else None
-        return Figure.of(kept, found[0]["pools"])
+        if not found:
+            return None
+        return Figure.of(found[0]["conventions"][convention].get(measure), found[0]["pools"])
 
 
 def _learnt(run: Run) -> bool:
