@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+from demur.asking import packaged
+
 BLOCKED = ("torch", "transformers", "sentence_transformers", "matplotlib", "pyarrow", "sklearn", "pandas")
 
 
@@ -32,6 +34,18 @@ def test_core_works_without_heavy_packages() -> None:
         """
     )
     assert out.split() == ["0", "1.0", "Answer"]
+
+
+@pytest.mark.skipif(not packaged.there(), reason="the packaged model is not here")
+def test_mini_asks_without_heavy_packages() -> None:
+    out = run(
+        """
+        import demur
+        texts = ["The baker baked the bread.", "It rained all day."]
+        print(demur.ask("who baked the bread?", texts, ranker="mini").confidence)
+        """
+    )
+    assert 0 < float(out) < 1
 
 
 def test_importing_demur_imports_nothing_heavy() -> None:
