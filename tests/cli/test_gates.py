@@ -16,6 +16,7 @@ from demur.asking import Library, read_documents
 from demur.asking import calibrate as calibrate_library
 from demur.cli.ask import ask
 from demur.cli.calibrate import calibrate
+from demur.cli.promises import confident
 from demur.cli.rank import rank
 from demur.data import formats
 from demur.errors import UsageError
@@ -68,6 +69,22 @@ def test_ask_answers_with_confidence_and_promise(guide: Path) -> None:
     assert (told["abstained"], told["reason"]) == (False, None)
     assert told["confidence"] == told["answer"]["confidence"]
     assert told["certificate"]["risk"] == 0.2
+
+
+@pytest.mark.parametrize(
+    ("confidence", "threshold", "said"),
+    [
+        (0.83412, 0.71234, "Confidence 0.83, where 0.71 is enough."),
+        (0.71391, 0.71234, "Confidence 0.714, where 0.712 is enough."),
+        (0.5, 0.5, "Confidence 0.5, where 0.5 is enough."),
+        (123.456, 4.5678, "Confidence 123.5, where 4.568 is enough."),
+        (0.25, float("-inf"), "Confidence 0.25, where any is enough."),
+    ],
+)
+def test_confidence_has_the_digits_that_tell_it_from_the_threshold(
+    guide: Path, confidence: float, threshold: float, said: str
+) -> None:
+    assert confident(replace(Gate.load("gate.json"), threshold=threshold), confidence) == said
 
 
 def test_ask_abstains_and_shows_the_nearest_miss_as_such(guide: Path) -> None:

@@ -70,7 +70,7 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
     """How sure the answer is, what is promised about it, and how far that goes."""
     if gate is None:
         if isinstance(result, Answer):
-            sure = "" if result.confidence is None else f"Confidence {result.confidence:.4g}, by the reader. "
+            sure = "" if result.confidence is None else f"Confidence {result.confidence:.2g}, by the reader. "
             yield f"{sure}No gate is set, so nothing is promised about errors."
         return
     from demur.cli.promises import confident, elsewhere

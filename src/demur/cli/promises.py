@@ -113,8 +113,16 @@ def elsewhere(gate: Gate) -> tuple[str, ...]:
 
 def confident(gate: Gate, confidence: float) -> str:
     """How sure the gate is, beside what it asks for."""
-    enough = "any" if gate.threshold <= _LEAST else f"{gate.threshold:.4g}"
-    return f"Confidence {confidence:.4g}, where {enough} is enough."
+    if gate.threshold <= _LEAST:
+        return f"Confidence {confidence:.4g}, where any is enough."
+    digits = 2 if max(abs(confidence), abs(gate.threshold)) < 10 else 4  # as many as tell the two apart
+    while digits < 17 and confidence != gate.threshold and _same(confidence, gate.threshold, digits):
+        digits += 1
+    return f"Confidence {confidence:.{digits}g}, where {gate.threshold:.{digits}g} is enough."
+
+
+def _same(one: float, other: float, digits: int) -> bool:
+    return f"{one:.{digits}g}" == f"{other:.{digits}g}"
 
 
 def notes(gate: Gate | None, sets: AnswerSets | None = None) -> list[str]:
