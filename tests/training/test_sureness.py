@@ -10,7 +10,7 @@ import pytest
 import demur
 from demur.errors import UsageError
 from demur.reading.mini import Mini
-from demur.risk import qualifier
+from demur.risk import Gate, qualifier
 from demur.training.sureness import among_others, taught, teach
 from demur.types import Candidate, Pool
 from laws import toys
@@ -83,7 +83,7 @@ def test_a_gate_is_made_by_it_and_refuses_another_model(tmp_path: Path) -> None:
     mini = demur.open(folder)
     gate = demur.calibrate(mini, drawn(300, 2), 0.3, qualifier=f'mini(folder="{folder}")')
     gate.save(tmp_path / "gate.json")
-    loaded = demur.Gate.load(tmp_path / "gate.json")
+    loaded = Gate.load(tmp_path / "gate.json")
     new = drawn(40, 5)
     ranking = mini.rank(new[0].question, new[0].answers)
     sure = mini.look(new[0].question, [ranking.candidates[0].text])[0].confidence  # type: ignore[attr-defined]

@@ -27,13 +27,14 @@ class Mini(nn.Module):
     def __init__(self, scorer: nn.Module) -> None:
         super().__init__()
         self.scorer = scorer
-        self.config: Any = scorer.config
-        wide = int(self.config.hidden_size)
+        config: Any = scorer.config
+        self.config = config
+        wide = int(config.hidden_size)
         self.span = nn.Linear(wide, 2)
         nn.init.normal_(self.span.weight, std=0.02)
         nn.init.zeros_(self.span.bias)
         # L - 1 × d × 2; each problem is convex, so they may start at nothing
-        self.probes = nn.Parameter(torch.zeros(int(self.config.num_hidden_layers) - 1, wide, 2))
+        self.probes = nn.Parameter(torch.zeros(int(config.num_hidden_layers) - 1, wide, 2))
 
     def forward(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         """Scores: b; starts and ends: b × 2 × t; the same by each probe: b × L - 1 × 2 × t."""
