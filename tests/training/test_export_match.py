@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
 from demur.rankers.onnx_match import OnnxMatch
 from demur.rankers.opening import ranker, save
-from demur.rankers.word_numbers import Context, Lexicon
+from demur.rankers.word_numbers import Context, Lexicon, Read
 from demur.training import onnx_match
 from demur.training.export import export
 from demur.types import Pool
@@ -77,8 +78,14 @@ def test_exported_members_read_texts_once(tmp_path: Path, data: str, monkeypatch
     voting = ranker("committee", rankers=members)
     made = export(voting, tmp_path / "out", calibrate=data).ranker
     assert isinstance(made, Committee)
-    read, times = Lexicon.read, []
-    monkeypatch.setattr(Lexicon, "read", lambda self, texts: times.append(len(texts)) or read(self, texts))
+    times: list[int] = []
+    read = Lexicon.read
+
+    def counted(self: Lexicon, texts: Sequence[str]) -> Read:
+        times.append(len(texts))
+        return read(self, texts)
+
+    monkeypatch.setattr(Lexicon, "read", counted)
     votes = made.prepare(POOLS).votes(POOLS)
     assert len(times) == 1
     for ours, member in zip(votes, made.members, strict=True):
