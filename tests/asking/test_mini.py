@@ -69,3 +69,15 @@ def test_where_the_packaged_model_lies() -> None:
     assert packaged.folder_named("mini") == packaged.folder_named("mini(threads=1)") == packaged.FOLDER
     assert packaged.folder_named("mini(folder=a)") == Path("a")
     assert packaged.folder_named("mini-torch") is None
+
+
+def test_a_span_reader_quotes_what_another_ranker_found(tmp_path: Path) -> None:
+    reader = demur.reader(toys.answerer(), threshold=1e6)
+    reader.save(tmp_path / "reader")
+    found = [
+        Library(TEXTS).ask(QUESTION, "length", top=2, reader=each) for each in (reader, tmp_path / "reader")
+    ]
+    assert isinstance(found[0], Answer) and found[0].span is not None
+    assert found[0].candidate.text == max(TEXTS[0], TEXTS[2], key=len)
+    assert [found[1].ranking, found[1].confidence] == [found[0].ranking, found[0].confidence]
+    assert all("look" in candidate.extra for candidate in found[0].ranking.candidates)
