@@ -125,6 +125,8 @@ def test_the_same_doubt_whatever_the_order_of_the_file(reader: Path) -> None:
         (("--doubt", "learned", "-o", "g.json"), "such as --risk 0.1"),
         (("--doubt", "learned", "--qualifier", "top"), "leave --plan"),
         (("--doubt", "learned", "--risk", 7), "risk"),
+        (("--doubt", "learned", "--risk", 0.1, "--confidence", 2), "confidence=2"),
+        (("--doubt", "learned", "--risk", 0.1, "--method", "lttt"), "lttt"),
     ],
 )
 def test_misuse_is_one_line_and_comes_before_the_work(reader: Path, words: tuple[str, ...], why: str) -> None:

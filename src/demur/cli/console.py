@@ -94,6 +94,16 @@ def meter(label: str, unit: str, total: int | None = None) -> Iterator[Callable[
         yield lambda advance: bar.update(task, advance=advance, visible=time.monotonic() - started > 2)
 
 
+@contextmanager
+def busy(label: str) -> Iterator[None]:
+    """A block during which a terminal shows that something is being done, of which nobody knows how long."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with stderr().status(label):
+        yield
+
+
 def tracked(things: Iterable[T], label: str, unit: str, total: int | None = None) -> Iterator[T]:
     """The same things, with a meter."""
     with meter(label, unit, total) as advance:

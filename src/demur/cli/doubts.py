@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli import thresholds
-from demur.cli.console import emit, meter, note, say
+from demur.cli.console import busy, emit, meter, note, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,20 +42,25 @@ def taught(
     """Teach the doubt, and if a risk is wanted, make the gate with it on questions of no lesson."""
     from demur.data import pools
     from demur.doubt.teaching import Lesson, quoted
-    from demur.errors import NoThreshold, UsageError
+    from demur.errors import NoThreshold, UnknownName, UsageError
+    from demur.risk.control import METHODS
 
     if doubt is None:
         raise UsageError("--probes-from goes with --doubt; say which doubt is to be taught")
     risk = wanted.pop("risk")
     if risk is None and (output is not None or grid is not None):
         raise UsageError("without --risk no gate is made: -o and --grid need one, such as --risk 0.1")
-    if risk is not None and not 0 < risk < 1:  # the gate would say so too, but after the lesson
-        raise UsageError(f"risk={risk:g} is no share of wrong answers; choose one between 0 and 1")
+    for name, share in (("risk", risk), ("confidence", wanted["confidence"])):
+        if share is not None and not 0 < share < 1:  # the gate would say so too, but after the lesson
+            raise UsageError(f"{name}={share:g} is no share; choose one between 0 and 1")
+    if wanted["method"] not in METHODS:
+        raise UnknownName("method", wanted["method"], METHODS)
     lesson = Lesson.of(doubt, reader, pools(data), pools(probes_from) if probes_from else ())
     rest: Sequence[Pool] = ()
     if risk is not None:
         lesson, rest = lesson.parted(wanted["seed"])
-    kept = lesson.teach()
+    with busy(f"teaching {lesson.how.name}"):
+        kept = lesson.teach()
     facts = {"doubt": kept.doubt.spec, "folder": str(lesson.place), "taught_on": len(lesson.pools)}
     learns = f"taught on {len(lesson.pools):,} questions" if lesson.how.needs_fitting else "nothing to learn"
     note(f"{kept.doubt.name}, {learns}: {lesson.place}")
