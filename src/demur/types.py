@@ -117,11 +117,6 @@ class Abstention:
     confidence: float | None = None
     certificate: Mapping[str, Any] | None = None
 
-    @property
-    def nearest(self) -> Candidate | None:
-        """The nearest miss: the best passage, which is not given as an answer; None if nothing was found."""
-        return self.ranking.candidates[0] if self.ranking.candidates else None
-
 
 class Verdict(NamedTuple):
     """How sure a gate is of the best candidate, and why it refuses; an empty refusal lets the answer pass."""

@@ -31,7 +31,7 @@ def as_plain(result: Answer | Abstention) -> dict[str, Any]:
 
 def _nearest(result: Abstention) -> dict[str, Any] | None:
     """What came nearest, if anything did."""
-    return _passage(result.nearest, result.ranking.scores[0]) if result.nearest else None
+    return _passage(*next(iter(result.ranking))) if result.ranking.candidates else None
 
 
 def _passage(candidate: Candidate, score: float) -> dict[str, Any]:
