@@ -8,11 +8,14 @@ import pytest
 import torch
 
 import demur
+from demur.data import formats
 from demur.errors import UsageError
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.reading.mini_torch import MiniTorch
 from demur.training import answers, mini_lessons, trainer
+from demur.training.making import make
 from demur.training.mini import Mini
+from demur.training.stages import Recipe, Stage
 from demur.types import Candidate, Pool
 from laws import toys
 
@@ -65,9 +68,9 @@ def weights(made: MiniTorch) -> dict[str, torch.Tensor]:
 
 
 def test_it_learns_to_rank_and_to_quote_and_when_not_to() -> None:
-    lessons = [asked(n, n % 3 > 0) for n in range(60)] + [ranked(n) for n in range(20)]
+    lessons = [asked(n, n % 3 > 0) for n in range(96)] + [ranked(n) for n in range(32)]
     said: list[dict[str, Any]] = []
-    taught = quick(epochs=45).train(lessons, report=said.append)
+    taught = quick(epochs=60).train(lessons, report=said.append)
     losses = [facts["loss"] for facts in said if "epoch" in facts]
     assert losses[-1] < 0.75 * losses[0]
     new = [asked(n, n % 2 > 0) for n in range(200, 230)]
@@ -94,7 +97,8 @@ def test_probes_see_the_answer_and_leave_the_rest_alone() -> None:
 
 
 def test_a_killed_run_ends_like_one_that_was_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from demur.training import loop, mini
+    from demur.reading.mini_torch import batch_of
+    from demur.training import loop
 
     monkeypatch.setattr(
         "demur.training.mini.Schedule", lambda *a, **k: loop.Schedule(*a, **{**k, "minutes": 0.0})
@@ -109,7 +113,6 @@ def test_a_killed_run_ends_like_one_that_was_not(tmp_path: Path, monkeypatch: py
             raise KeyboardInterrupt
         return batch_of(*inputs)
 
-    batch_of = mini.batch_of
     with monkeypatch.context() as patched:
         patched.setattr("demur.training.mini.batch_of", killing)
         with pytest.raises(KeyboardInterrupt):
@@ -182,3 +185,16 @@ def test_what_cannot_be_learnt_from_is_said() -> None:
     for settings in ("tasks=all", "precision=int8", "epochs=0", "max_length=3", "pair=3", "device=tpu"):
         with pytest.raises(UsageError):
             trainer(f"mini({settings})")
+
+
+@pytest.mark.parametrize("kind", ["pools", "questions"])
+def test_a_dev_set_of_either_kind_is_measured(kind: str, tmp_path: Path) -> None:
+    dev = POOLS[:24] if kind == "questions" else POOLS[24:]
+    formats.write(tmp_path / "learn.jsonl", POOLS)
+    formats.write(tmp_path / "dev.jsonl", dev)
+    settings = "epochs=1, tokens=120, precision=fp32, max_length=32, pair=24"
+    stage = Stage(str(tmp_path / "learn.jsonl"), str(tmp_path / "dev.jsonl"), settings=settings)
+    made = make(Recipe(f'mini(base="{toys.classifier()}")', [stage]), tmp_path / "model")
+    assert made.dev is not None and ("EM" if kind == "questions" else "MAP") in made.dev.measures
+    assert "mini-torch" in (tmp_path / "model" / "README.md").read_text("utf-8")
+    assert isinstance(demur.open(tmp_path / "model"), MiniTorch)

@@ -10,8 +10,10 @@ import numpy as np
 
 from demur.errors import DataError, UsageError
 from demur.evaluation.quoted import readings_of
+from demur.rankers.base import Ranker
 from demur.reading import squad
 from demur.reading.base import Reader
+from demur.reading.looking import Looking
 from demur.reading.network import NetworkReader, Window
 from demur.reading.published import golds
 from demur.reading.spans import covering
@@ -66,6 +68,13 @@ def target(window: Window, answer: tuple[int, int] | None) -> tuple[int, int]:
     if found is None or places[0, 0] > start or places[-1, 1] < end:
         return 0, 0
     return 1 + found[0], 1 + found[1]
+
+
+def quoted(ranker: Ranker, dev: Sequence[Pool]) -> bool:
+    """Whether a dev set tells how well a ranker quotes; a mini is told by other pools how well it ranks."""
+    if isinstance(ranker, Looking):
+        return all(len(pool) == 1 and "answers" in pool.extra for pool in dev)
+    return isinstance(ranker, Reader)
 
 
 def measured(reader: Reader, dev: Sequence[Pool], measure: str) -> float:

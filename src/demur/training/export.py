@@ -225,6 +225,6 @@ def card(precision: str, near: Agreement, what: str = "cross-encoder") -> str:
         f"{near.spread:.3g}.\n\n```python\nimport demur\n\n"
         'ranker = demur.open("THIS FOLDER")\n'
         'ranking = ranker.rank("a question", ["an answer", "another"])\n```\n\n'
-        "It needs no more than `pip install demur`. A gate that was made for the network is not this model's: "
+        "It needs no extra of demur. A gate that was made for the network is not this model's: "
         "make one with `demur calibrate`.\n"
     )

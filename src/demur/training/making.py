@@ -16,6 +16,7 @@ from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.reading.base import Reader
 from demur.training import card
+from demur.training.answers import quoted
 from demur.training.base import Report, silent
 from demur.training.search import Trial, search
 from demur.training.stages import Done, Recipe, pools_of, run
@@ -65,6 +66,7 @@ def _measured(ranker: Ranker, recipe: Recipe) -> Measured | None:
     dev = pools_of(recipe.stage[-1].dev)
     if not any(pool.positives for pool in dev):
         return None
-    if isinstance(ranker, Reader):
+    if quoted(ranker, dev):
+        assert isinstance(ranker, Reader)
         return evaluate_reader(ranker, dev, data=recipe.stage[-1].dev).report
     return evaluate(ranker, dev, MEASURES, data=recipe.stage[-1].dev)

@@ -110,7 +110,7 @@ def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, r
     from demur.evaluation import evaluate
     from demur.reading.base import Reader
     from demur.training import stages
-    from demur.training.answers import measured
+    from demur.training.answers import measured, quoted
 
     wanted = recipe.search
     assert wanted is not None  # the caller has looked
@@ -119,7 +119,8 @@ def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, r
     for seed in range(recipe.seed, recipe.seed + wanted.seeds):
         trial = replace(_with(recipe, settings), seed=seed)
         ranker, _ = stages.run(trial, work, report)
-        if isinstance(ranker, Reader):
+        if quoted(ranker, dev):
+            assert isinstance(ranker, Reader)
             values.append(measured(ranker, dev, wanted.measure))
         else:
             report_of = evaluate(ranker, dev, [wanted.measure])

@@ -1,0 +1,83 @@
+"""The small model that comes with demur does what is said of it; a bare copy of the source may lack it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import demur
+from demur.reading.mini import PACKAGED, Mini
+from demur.risk import Gate
+
+HEAVY = ("torch", "transformers", "sentence_transformers", "onnx", "matplotlib")
+QUESTION = "How long may members keep a drill?"
+PASSAGES = [
+    "The workshop opens at nine and closes at six, except on Sundays.",
+    "Members may keep a drill for two weeks. Longer loans need the warden's word.",
+    "A drill turns a bit to make holes; it was patented in 1889.",
+    "Nobody may eat at the benches.",
+]
+
+pytestmark = pytest.mark.skipif(
+    not (PACKAGED / "model.onnx").is_file(), reason="no model came with this copy"
+)
+
+
+def test_it_ranks_quotes_and_doubts() -> None:
+    mini = demur.ranker("mini")
+    assert isinstance(mini, Mini)
+    looks = mini.look(QUESTION, PASSAGES)
+    assert max(range(4), key=lambda n: looks[n].score) == 1
+    assert looks[1].span is not None and "two weeks" in looks[1].span.text
+    assert looks[1].confidence == max(look.confidence for look in looks)
+    assert looks[3].span is None and looks[3].confidence < 0.2
+
+
+def test_it_is_small_whole_and_told_of() -> None:
+    size = sum(path.stat().st_size for path in PACKAGED.iterdir() if path.suffix in (".onnx", ".json"))
+    assert size <= 25e6
+    assert demur.open(PACKAGED).fingerprint == demur.ranker("mini").fingerprint
+    assert Mini().sureness is not None
+    card = (PACKAGED / "README.md").read_text("utf-8")
+    for part in ("ranks", "reads", "doubts", "Limits", "terms", "made"):
+        assert any(part in line for line in card.splitlines() if line.startswith("## ")), part
+    kept = "".join(
+        path.read_text("utf-8") for path in PACKAGED.glob("*.json") if path.name != "tokenizer.json"
+    )
+    assert "/home/" not in kept and "/tmp/" not in kept and "/work/" not in kept
+
+
+def test_its_gates_are_its_own() -> None:
+    files = sorted(PACKAGED.glob("gate*.json"))
+    assert PACKAGED / "gate.json" in files
+    for file in files:
+        gate = Gate.load(file)
+        gate.check_ranker(demur.ranker("mini"))
+        ranking = demur.ranker("mini").rank(QUESTION, PASSAGES)
+        assert gate.judge(ranking).confidence > 0, "its qualifier is this model"
+        assert json.loads(file.read_text("utf-8"))["promise"] == gate.promise
+
+
+def test_it_opens_at_once_and_without_torch() -> None:
+    """Processor time counts, best of three: the machine may be busy with other tests."""
+    code = f"""
+    import sys, time
+    for name in {HEAVY!r}:
+        sys.modules[name] = None
+    import demur
+    began = time.process_time()
+    mini = demur.ranker("mini")
+    mini.look("who?", ["Ada did."])
+    print(time.process_time() - began)
+    """
+    times = []
+    for _ in range(3):
+        command = [sys.executable, "-c", textwrap.dedent(code)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        times.append(float(done.stdout))
+    assert min(times) < 1.0
