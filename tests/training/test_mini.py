@@ -79,7 +79,8 @@ def test_it_learns_to_rank_and_to_quote_and_when_not_to() -> None:
     assert max(range(3), key=lambda n: looks[n].score) == 1
     assert looks[1].span is not None and looks[1].span.text == "cafe" and looks[0].span is None
     assert looks[1].confidence > max(looks[0].confidence, looks[2].confidence)
-    assert taught.score("quest sailed?", ["the cafe sailed may the ship"])[0] == looks[1].score
+    alone = taught.score("quest sailed?", ["the cafe sailed may the ship"])
+    assert alone[0] == pytest.approx(looks[1].score, abs=taught.tolerance)
 
 
 def test_probes_see_the_answer_and_leave_the_rest_alone() -> None:
