@@ -7,9 +7,11 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint const
 .PHONY: run test check mini bench bench-ask bench-rank guarantee reproduce docs format clean
 
 run: $(VENV)/.core
-	@$(BIN)/demur ask "How do I get permission to cut boards on the table saw?" --example
+	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
 	@echo
-	@$(BIN)/demur ask "What is the wifi password?" --example
+	@$(BIN)/demur ask "How can I book the cargo bike for next Saturday?" --example --top 3
+	@echo
+	@$(BIN)/demur ask "How high is the deposit for the pressure washer?" --example --top 3
 
 test: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -q

@@ -42,8 +42,9 @@ VERBS = [
     "data check",
 ]
 QUESTIONS = [  # as `make run` asks
-    "How do I get permission to cut boards on the table saw?",
-    "What is the wifi password?",
+    "What should I do when I have lost my membership card?",
+    "How can I book the cargo bike for next Saturday?",
+    "How high is the deposit for the pressure washer?",
 ]
 FORMATS_INTRODUCTION = """Everything is read and written as a stream, gzipped or not, in UTF-8 with
 or without a BOM, with LF or CRLF. The ending of a name says the format; for JSONL the keys of the first line

@@ -45,6 +45,14 @@ def test_its_commands_exist(line: str) -> None:
     assert parsed(line).params
 
 
+def test_the_picture_asks_what_make_run_asks() -> None:
+    root = Path(__file__).parents[2]
+    run = (root / "Makefile").read_text("utf-8").partition("\nrun:")[2].partition("\n\n")[0]
+    asked = re.findall(r'ask "([^"]+)" --example --top 3', run)
+    listed = (root / "tools" / "make_docs.py").read_text("utf-8").partition("QUESTIONS = [")[2]
+    assert asked == re.findall(r'"([^"]+)",', listed.partition("]")[0]) and len(asked) == 3
+
+
 def test_a_command_that_does_not_exist_would_be_noticed() -> None:
     for line in ("demur rank q --candidate a.txt", "demur rank", "demur score a -o b extra"):
         with pytest.raises(Exception, match=r"No such option|Missing parameter|unexpected extra"):

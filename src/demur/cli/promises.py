@@ -101,13 +101,19 @@ def verdict_lines(gate: Gate, verdict: Verdict | None) -> list[str]:
 
 def elsewhere(gate: Gate) -> tuple[str, ...]:
     """That a gate for given candidates was not made on one's files, where that is so."""
+    from demur import registry
+
     if of_files(gate):
         return ()
-    where = gate.certificate.data or "given candidates"
-    ranker = gate.ranker.partition("(")[0]
+    known = registry.names("dataset")
+    parts = [part.strip() for part in gate.certificate.data.split("+")]
+    homes = [home if (home := part.partition("/")[0]) in known else part for part in parts]
+    where = ", ".join(dict.fromkeys(homes)) or "given candidates"
+    ranker, qualifier = (spec.partition("(")[0] for spec in (gate.ranker, gate.qualifier))
+    how = "" if qualifier == "margin" else f" --qualifier {qualifier}"
     return (
         f"They were of {where}, not of your files: "
-        f"`demur calibrate {ranker} LABELLED --from FILES` makes a promise about those.",
+        f"`demur calibrate {ranker} LABELLED{how} --from FILES` makes a promise about those.",
     )
 
 
