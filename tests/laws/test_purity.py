@@ -14,9 +14,20 @@ from demur.asking import packaged
 BLOCKED = ("torch", "transformers", "sentence_transformers", "matplotlib", "pyarrow", "sklearn", "pandas")
 
 
+BLOCK = f"""
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {BLOCKED!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+"""  # as if they were not installed: None in sys.modules would be a torch to scipy
+
+
 def run(code: str) -> str:
-    block = f"import sys\nfor name in {BLOCKED!r}:\n    sys.modules[name] = None\n"
-    script = block + textwrap.dedent(code)
+    script = BLOCK + textwrap.dedent(code)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
