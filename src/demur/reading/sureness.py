@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_softmax
+from scipy.special import expit
 
 from demur.errors import DataError
 from demur.files import replacing, whole
@@ -62,7 +62,9 @@ def signals(glances: Sequence[Glance], longest: int) -> FloatArray:
     found[3] = score - spans[1][0] if len(spans) > 1 else -_LEAST
     found[4] = np.log1p(last - first)
     if layers:
-        said = log_softmax(np.asarray(seen.layers, np.float64), axis=2)
+        said = np.asarray(seen.layers, np.float64)
+        said = said - said.max(axis=2, keepdims=True)
+        said -= np.log(np.exp(said).sum(axis=2, keepdims=True))
         found[5::2] = said[:, 0, first] + said[:, 1, last]
         found[6::2] = said[:, 0, 0] + said[:, 1, 0]
     return found.clip(_LEAST, -_LEAST)
