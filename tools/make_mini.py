@@ -88,7 +88,7 @@ def held_out(recipe: Recipe, questions: int) -> tuple[list[Pool], list[Pool]]:
     others = [pool for pool in fresh if not pool.positives]
     parts = (answered, questions * 2 // 3), (others, questions // 3)  # as SQuAD 2.0 has it
     chosen = {pool.id for some, count in parts for pool in sorted(some, key=_lot)[:count]}
-    _say(f"{len(fresh):,} questions of {' and '.join(HELD)} are new to the network; {len(chosen):,} are taken")
+    _say(f"{len(fresh):,} questions of {' and '.join(HELD)} are new to the network; {len(chosen):,} taken")
     found = [pool for pool in among_others(fresh) if pool.id in chosen]  # both kinds among other passages
     for name in DEVS:
         found += [pool for pool in pools(name) if len(pool) and _words(pool) not in seen]

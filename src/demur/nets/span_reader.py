@@ -16,7 +16,9 @@ def load(model: str) -> torch.nn.Module:
     require("torch", extra="encoder")
     transformers: Any = require("transformers", extra="encoder")
     network: torch.nn.Module = transformers.AutoModelForQuestionAnswering.from_pretrained(
-        model, use_safetensors=True, num_labels=2  # a start and an end, whatever the encoder was made for
+        model,
+        use_safetensors=True,
+        num_labels=2,  # a start and an end, whatever the encoder was made for
     )
     return network
 
