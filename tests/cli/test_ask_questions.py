@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from asking.toys import SPEC, Toy
 from demur import registry
+from demur.asking import packaged
 from demur.cli.ask import ask
 from demur.errors import DataError, UsageError
 
@@ -29,6 +30,7 @@ WORDS = ("--from", "guide.md", "--ranker", "mini")
 def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(registry.OURS["ranker"], "mini", SPEC)
+    monkeypatch.setattr(packaged, "FOLDER", tmp_path / "mini")  # whose gate is not the toy's
     Path("guide.md").write_text("Saws are lent for three weeks.\n\nDrills weigh two kilos.\n", "utf-8")
     Toy.calls.clear()
     yield tmp_path
