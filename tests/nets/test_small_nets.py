@@ -15,6 +15,12 @@ NETS: list[type[SmallNet]] = [Siamese, Concat]
 WIDTH = 6
 
 
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """Nets begin at the same numbers in every run: a few beginnings project a text to nothing."""
+    torch.manual_seed(1)
+
+
 def drawn(seed: int, rows: int = 9, width: int = WIDTH) -> torch.Tensor:
     return torch.from_numpy(np.random.default_rng(seed).normal(size=(rows, width)).astype(np.float32))
 
