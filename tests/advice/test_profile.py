@@ -88,6 +88,8 @@ def test_the_packaged_file_is_what_the_tool_makes_of_results() -> None:
         "python -m tools.make_evidence"
     )
     assert {each.name for each in packaged().datasets} <= {*make_evidence.COLUMNS.values()}
+    taught = [each for each in packaged().datasets if each.name in make_evidence.TAUGHT["mini"]]
+    assert taught and not any("mini" in each.figures for each in taught), "it has learnt from their labels"
 
 
 RECIPE = """

@@ -51,6 +51,7 @@ class Method:
 
 METHODS = (
     Method("bm25", "bm25(stem=english)", "counts words shared with the question, the rarer the heavier"),
+    Method("mini", "mini", "reads question and answer together; comes with demur and needs no torch"),
     Method("encoder", "encoder", "compares the meaning of whole texts", extra="encoder"),
     Method("fusion", "fusion", "adds what words and meaning say", extra="encoder"),
     Method(
