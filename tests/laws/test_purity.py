@@ -59,6 +59,18 @@ def test_mini_asks_without_heavy_packages() -> None:
     assert 0 < float(out) < 1
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["reproduce", "scarce", "table1", "--only", "lexical", "--cached"], "scarce table1"),
+        (["reproduce", "risk", "table6", "--cached"], "risk table6"),
+    ],
+)
+def test_tables_are_shown_without_heavy_packages(words: list[str], said: str) -> None:
+    out = run(f"import sys\nfrom demur.cli.main import main\nsys.argv = {['demur', *words]!r}\nmain()")
+    assert said in out
+
+
 def test_importing_demur_imports_nothing_heavy() -> None:
     out = run(
         "import sys, demur\nprint([m for m in ('numpy', 'scipy', 'rich', 'typer') if m in sys.modules])"

@@ -6,19 +6,21 @@ import hashlib
 import json
 import shutil
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demur import cache
 from demur.doubt import Observed, Probes, observe
 from demur.doubt.base import Proba
 from demur.doubt.kept import Kept, opened, save
-from demur.doubt.probe_training import ProbeTrainer
 from demur.errors import DataError
 from demur.experiments import code
 from demur.experiments.fingerprints import fingerprint
 from demur.experiments.learning import hash_of, pools_of
 from demur.reading.base import Reader
 from demur.types import Pool
+
+if TYPE_CHECKING:
+    from demur.doubt.probe_training import ProbeTrainer
 
 MODULES = (
     "demur.doubt.seeing",

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.doubt import Doubt, Observed, doubt
-from demur.doubt.probe_training import ProbeTrainer
 from demur.doubt.seeing import observe
 from demur.experiments import observing
 from demur.experiments.halves import Promise
@@ -138,7 +137,11 @@ def _opened(spec: str) -> Reader:
 
 def probes_for(reader: Reader, run: Run) -> Probes | None:
     """The probes of a reader, where the column has something for them to learn from."""
-    return observing.probes_of(reader, run.column.train, ProbeTrainer()) if run.column.train else None
+    if not run.column.train:
+        return None
+    from demur.doubt.probe_training import ProbeTrainer
+
+    return observing.probes_of(reader, run.column.train, ProbeTrainer())
 
 
 def _fitted(run: Run, reader: Reader, loaded: Loaded, probes: Probes | None) -> Doubt:
