@@ -177,6 +177,22 @@ def test_unknown_papers_tables_and_groups_are_one_line(experiments: Path) -> Non
         tables.find(experiments, "toy", "table2")
     with pytest.raises(DemurError, match="no rows 'neural'; it has: floor, lexical"):
         list(tables.runs(tables.find(experiments)[0], "neural"))
+    with pytest.raises(DemurError, match="no column 'plants'; it has: animals"):
+        list(tables.runs(tables.find(experiments)[0], column="plants"))
+
+
+def test_one_column_may_be_run_and_shown(experiments: Path) -> None:
+    file = experiments / "toy" / "table1.toml"
+    column = file.read_text().partition("[[column]]")[2].partition("[[")[0]
+    other = column.replace('"animals"', '"beasts"')
+    assert other != column
+    file.write_text(file.read_text().replace("[[column]]" + column, f"[[column]]{column}[[column]]{other}"))
+    [table] = tables.find(experiments)
+    results = experiments.parent / "results"
+    tables.fill(table, results, None, lambda runs: None, column="beasts")
+    assert {path.name.rpartition("-")[0] for path in results.rglob("*.json")} == {"beasts"}
+    shown = tables.under(table, list(tables.cells(table, results)), "beasts")
+    assert shown and all(cell.column == "beasts" for cell in shown)
 
 
 def test_there_are_recipes() -> None:

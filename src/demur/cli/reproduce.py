@@ -21,6 +21,7 @@ def reproduce(
     paper: Annotated[str | None, typer.Argument(help="A paper: scarce, scan, committee, risk.")] = None,
     table: Annotated[str | None, typer.Argument(help="One of its tables, such as table1.")] = None,
     only: Annotated[str | None, typer.Option(help="One group of rows, such as lexical.")] = None,
+    column: Annotated[str | None, typer.Option(help="One column, such as wikiqa.")] = None,
     seeds: Annotated[
         int, typer.Option(min=0, help="Run at most so many seeds of each row; 0 is all of them.")
     ] = 0,
@@ -44,16 +45,20 @@ def reproduce(
         raise UsageError(
             "--picture draws one figure; name it, as in demur reproduce scarce figure1 --picture f.svg"
         )
-    total = sum(1 for each in chosen for _ in tables.runs(each, only, seeds))  # or it says what is wrong
+    total = sum(
+        1 for each in chosen for _ in tables.runs(each, only, seeds, column)
+    )  # or it says what is wrong
     if not cached:
         with meter("reproducing", "runs", total) as advance:
             for each in chosen:
-                tables.fill(each, results, only, advance, workers, seeds)
+                tables.fill(each, results, only, advance, workers, seeds, column)
     if picture is not None:
         from demur.experiments.drawing import draw
 
         draw(chosen[0], results, picture, only)
     found = [(each, compared(each, list(tables.cells(each, results, only)), results)) for each in chosen]
+    if column is not None:  # told apart from the baseline among all, but shown alone
+        found = [(each, tables.under(each, cells, column)) for each, cells in found]
     if json:
         emit([dataclasses.asdict(cell) for _, cells in found for cell in cells])
         return
@@ -72,6 +77,8 @@ def _show(table: Table, cells: list[Cell]) -> None:
         for column in table.column:
             names = column_names(table, column)
             here = [cell for cell in cells if cell.column in names and cell.convention == convention]
+            if not here:  # another column was asked for
+                continue
             pools = max(cell.pools for cell in here)
             console.print(f"\n{column.name} ({column.data}), convention {convention}, {pools:,} pools")
             if table.kind == "ranking":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import lru_cache
@@ -61,16 +61,21 @@ def find(experiments: Path, paper: str | None = None, table: str | None = None) 
     return [each for each in chosen if table in (None, each.table)]
 
 
-def runs(table: Table, only: str | None = None, seeds: int = 0) -> Iterator[Run]:
-    """Every run a table stands on, or those of one group of rows, or of the first so many seeds of each."""
+def runs(table: Table, only: str | None = None, seeds: int = 0, column: str | None = None) -> Iterator[Run]:
+    """Every run a table stands on, or those of one group of rows, one column, or the first so many seeds."""
     groups = sorted({row.group for row in table.row if row.group})
-    if only is not None and only not in groups:
-        raise UsageError(f"{table.paper} {table.table} has no rows {only!r}; it has: {', '.join(groups)}")
+    names = [each.name for each in table.column]
+    for what, said, known in (("rows", only, groups), ("column", column, names)):
+        if said is not None and said not in known:
+            raise UsageError(
+                f"{table.paper} {table.table} has no {what} {said!r}; it has: {', '.join(known)}"
+            )
     for row in table.row:
         if row.runs and only in (None, row.group):
-            for column in table.column:
-                for seed in row.seeds[: seeds or None]:
-                    yield Run(table, row, column, seed)
+            for each in table.column:
+                if column in (None, each.name):
+                    for seed in row.seeds[: seeds or None]:
+                        yield Run(table, row, each, seed)
 
 
 def fill(
@@ -80,6 +85,7 @@ def fill(
     on_run: Callable[[int], None],
     workers: int = 1,
     seeds: int = 0,
+    column: str | None = None,
 ) -> None:
     """Run what is missing or out of date; learning curves in several processes, if there are to be any.
 
@@ -89,7 +95,7 @@ def fill(
     learning.forget()
     _loaded.cache_clear()
     wanted = sorted(
-        runs(table, only, seeds),
+        runs(table, only, seeds, column),
         key=lambda run: (table.column.index(run.column), run.row.seeds.index(run.seed)),
     )
     if workers > 1 and table.kind == "curves":
@@ -117,6 +123,12 @@ def _loaded(kind: str, data: str, fit: str) -> Loaded:
 def column_names(table: Table, column: Column) -> list[str]:
     """What the cells of a column call it: its name, and its points where it has some."""
     return [f"{column.name} {point}".strip() for point in KINDS[table.kind].points(column)]
+
+
+def under(table: Table, cells: Sequence[Cell], column: str) -> list[Cell]:
+    """The cells of one column."""
+    names = {name for each in table.column if each.name == column for name in column_names(table, each)}
+    return [cell for cell in cells if cell.column in names]
 
 
 def cells(table: Table, results: Path, only: str | None = None) -> Iterator[Cell]:

@@ -13,18 +13,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from demur.embedders import embedder
 from demur.embedders.encoder_loading import content, device_named
+from demur.embedders.kept import kept
 from demur.errors import UsageError, require
-from demur.rankers.base import Ranker
+from demur.rankers import Ranker, ranker
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.reading.mini_torch import MiniTorch, batch_of
 from demur.reading.span_reader import Tokens
 from demur.training.answers import target
 from demur.training.base import Report, Trainer, silent
 from demur.training.loop import Schedule, Step, fit
-from demur.training.mini_lessons import Parts, longest_of, ranking
+from demur.training.mini_lessons import Parts, alone, longest_of, ranking
+from demur.training.mini_teacher import shares
 from demur.training.order import steps_of
-from demur.types import Pool
+from demur.training.wider import wider
+from demur.types import FloatArray, Pool
 
 if TYPE_CHECKING:
     import torch
@@ -44,6 +48,8 @@ class _Lesson:
     right: Sequence[bool]
     span: tuple[int, int] | None = None
     """The tokens with which the answer starts and ends, or 0 and 0; None where only the pool is ranked."""
+    shares: FloatArray | None = None
+    """How much of a teacher's trust each window has."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,9 @@ class Mini(Trainer):
     and as many others, cut at `pair` tokens. Questions of SQuAD teach where answers start and end, and, pair
     by pair, whether there is one; probes of each layer learn along and change nothing else. `tasks` leaves
     one of both out, to compare. A step is as much of one kind as `tokens` allow.
+
+    With a `teacher`, a ranker such as encoder, a network that goes on learns its own opinion plus that of the
+    teacher, too: of every question, with `more` texts of other questions that a search would find.
     """
 
     name: ClassVar[str] = "mini"
@@ -70,6 +79,8 @@ class Mini(Trainer):
     seed: int = 0
     tasks: str = "both"
     device: str = ""
+    teacher: str = ""
+    more: int = 0
 
     def __post_init__(self) -> None:
         if self.tasks not in TASKS:
@@ -82,11 +93,16 @@ class Mini(Trainer):
             raise UsageError("max_length and pair must be 16 or more")
         if self.device not in ("", "cpu", "cuda"):
             raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
+        if self.more < 0 or (self.more and not self.teacher):
+            raise UsageError(
+                "more is 0 or more texts, whose place a teacher says; name one, as teacher=encoder"
+            )
 
     @property
     def depends(self) -> str:
-        """A hash of the base, if it is a folder, as others may be put there."""
-        return content(Path(self.base)) if Path(self.base).is_dir() else ""
+        """A hash of the base, if it is a folder, as others may be put there; and of the teacher."""
+        based = content(Path(self.base)) if Path(self.base).is_dir() else ""
+        return based + (ranker(self.teacher).fingerprint if self.teacher else "")
 
     def sees(self, pool: Pool) -> list[Any]:
         """What of a pool the result hangs on: answers and titles too."""
@@ -113,7 +129,10 @@ class Mini(Trainer):
                 from demur.nets.mini import freeze_words
 
                 freeze_words(cast("Network", network))
-            lessons, orders = self._lessons(begun, network, tokenizer, pools)
+            ranked, trust = self._ranked(pools, start, report)
+            lessons, orders = self._lessons(begun, network, tokenizer, pools, ranked)
+            for place, trusted in enumerate(trust):
+                lessons[place] = dataclasses.replace(lessons[place], shares=trusted)
             named = None
             if checkpoints is not None:
                 checkpoints.mkdir(parents=True, exist_ok=True)
@@ -132,11 +151,30 @@ class Mini(Trainer):
         scorer, tokenizer = start.fresh()
         return MiniTorch(model="new").holding(Network(scorer), tokenizer)
 
+    def _ranked(
+        self, pools: Sequence[Pool], start: Ranker | None, report: Report
+    ) -> tuple[list[Pool], list[FloatArray]]:
+        """The pools that are ranked, and what a teacher says of them, if there is one."""
+        if self.tasks == "read":
+            return [], []
+        found = ranking(pools, self.negatives, self.seed)
+        if not self.teacher:
+            return found, []
+        found += alone(pools)
+        texts, near = [text for pool in found for text in pool.answers], kept(embedder("encoder"))
+        found = list(wider(found, texts, self.more, self.seed, near))
+        found = [pool for pool in found if len(pool) > 1]
+        return found, shares(found, start, ranker(self.teacher).prepare(found), report)
+
     def _lessons(
-        self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, pools: Sequence[Pool]
+        self,
+        begun: MiniTorch,
+        network: torch.nn.Module,
+        tokenizer: Any,
+        pools: Sequence[Pool],
+        ranked: Sequence[Pool],
     ) -> tuple[list[_Lesson], list[list[list[int]]]]:
-        """All lessons of all epochs, and of each epoch the places of its steps."""
-        ranked = ranking(pools, self.negatives, self.seed) if self.tasks != "read" else []
+        """All lessons of all epochs, and of each epoch the places of its steps; those of `ranked` first."""
         parts = Parts(pools if self.tasks != "rank" else (), self.seed)
         if not ranked and not parts.pools:
             what = "no pool has both a right and a wrong answer, or one passage and its answers as SQuAD's"
@@ -197,7 +235,7 @@ class Mini(Trainer):
         checkpoint: Path | None,
         report: Report,
     ) -> None:
-        from demur.training.mini_losses import ranked, read
+        from demur.training.mini_losses import agreeing, ranked, read
 
         device = next(network.parameters()).device
 
@@ -208,7 +246,10 @@ class Mini(Trainer):
             scores, spans, layers = network(batch)
             right = [true for lesson in some for true in lesson.right]
             if some[0].span is None:
-                return ranked(scores, right, [len(lesson.windows) for lesson in some]), len(windows)
+                sizes = [len(lesson.windows) for lesson in some]
+                if self.teacher:
+                    return agreeing(scores, right, sizes, [lesson.shares for lesson in some]), len(windows)
+                return ranked(scores, right, sizes), len(windows)
             places = [lesson.span or (0, 0) for lesson in some]
             judged = None if self.tasks == "read" else right
             return read(scores, spans, layers, there, places, judged), len(windows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,6 +52,15 @@ def ranking(pools: Sequence[Pool], negatives: int, seed: int) -> list[Pool]:
         )
         found.append(Pool(pool.id, pool.question, (*right, *wrong)))
     return found
+
+
+def alone(pools: Sequence[Pool]) -> list[Pool]:
+    """Questions of SQuAD as pools of the one passage, which is right if it holds an answer."""
+    return [
+        Pool(pool.id, pool.question, (replace(pool.candidates[0], label=int(answer_of(pool) is not None)),))
+        for pool in pools
+        if is_reading(pool)
+    ]
 
 
 class Parts:

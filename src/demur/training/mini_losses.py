@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
+from demur.training.mini_teacher import LABELS
 from demur.training.pool_losses import listwise
+from demur.types import FloatArray
 
 _LITTLE = 1e-3  # Adam's steps hang on no factor, but gradients are clipped together, and probes' are large
 
@@ -16,6 +18,22 @@ _LITTLE = 1e-3  # Adam's steps hang on no factor, but gradients are clipped toge
 def ranked(scores: Tensor, right: Sequence[bool], sizes: Sequence[int]) -> Tensor:
     """The loss of whole pools."""
     return listwise(scores, torch.tensor(right, device=scores.device), sizes)
+
+
+def agreeing(
+    scores: Tensor, right: Sequence[bool], sizes: Sequence[int], shares: Sequence[FloatArray | None]
+) -> Tensor:
+    """The loss of whole pools by a teacher's shares of trust, and a little by labels where some are right."""
+    loss = scores.new_zeros(())
+    parts = torch.split(scores, list(sizes)), torch.split(torch.tensor(right), list(sizes)), shares
+    for pool, true, trusted in zip(*parts, strict=True):
+        wanted = torch.as_tensor(trusted, dtype=scores.dtype, device=scores.device)
+        each = -(wanted * torch.log_softmax(pool, 0)).sum()
+        if true.any():
+            found = torch.logsumexp(pool, 0) - torch.logsumexp(pool[true.to(scores.device)], 0)
+            each = torch.lerp(each, found, LABELS)
+        loss = loss + each
+    return loss / len(sizes)
 
 
 def read(
