@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from demur import store
-from demur.errors import DataError, UsageError, require
+from demur.errors import UsageError
 from demur.files import sha256
+from demur.rankers import runtime
 from demur.rankers.base import Ranker
 from demur.rankers.pieces import Pieces, pieces
 from demur.specs import Spec
@@ -70,7 +71,7 @@ class Onnx(Ranker):
         ]
 
     def _scores(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        model = _opened(self.folder, _stamp(Path(self.folder)))
+        model = _opened(self.folder, runtime.stamp(Path(self.folder), FILES))
         length = min(self.max_length, model.positions)
         found = pieces(model.tokenizer, pairs, length)
         if found.cut:
@@ -144,31 +145,8 @@ class _Model:
 
 @lru_cache(maxsize=2)
 def _opened(folder: str, stamp: object) -> _Model:
-    runtime: Any = require("onnxruntime", extra="onnx")
-    tokenizers: Any = require("tokenizers", extra="onnx")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    path = Path(folder) / MODEL
-    try:
-        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        path = Path(folder) / TOKENIZER
-        tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # both libraries have errors of their own
-        why = " ".join(str(error).split())[:160]
-        raise DataError(f"cannot be opened ({why})", path=path, fix="export the model again") from None
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    session = runtime.session(Path(folder) / MODEL)
+    tokenizer = runtime.tokenizer(Path(folder) / TOKENIZER)
     facts = session.get_modelmeta().custom_metadata_map
     inputs = tuple(each.name for each in session.get_inputs())
     return _Model(session, tokenizer, inputs, int(facts.get("positions", 512)), facts.get("alone") == "yes")
-
-
-def _stamp(folder: Path) -> tuple[tuple[int, int], ...]:
-    """What changes when one of the files does."""
-    try:
-        stats = [(folder / name).stat() for name in FILES]
-    except OSError:
-        what, fix = f"holds no {MODEL} and {TOKENIZER}", "make them with demur export MODEL -o DIR"
-        raise DataError(what, path=folder, fix=fix) from None
-    return tuple((stat.st_size, stat.st_mtime_ns) for stat in stats)

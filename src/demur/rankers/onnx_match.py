@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from demur import store
-from demur.errors import DataError, UsageError, require
+from demur.errors import DataError, UsageError
 from demur.files import sha256, whole
+from demur.rankers import runtime
 from demur.rankers.base import Ranker
 from demur.rankers.match_nets import FACTS, lexicon_in
 from demur.rankers.onnx import MODEL, cores
@@ -122,30 +123,17 @@ def _here(numbers: IntArray) -> Any:
 
 def opened(folder: str) -> Opened:
     """What lies in a folder; read again only when it has changed."""
-    try:
-        stats = [(Path(folder) / name).stat() for name in FILES]
-    except OSError:
-        what, fix = f"lacks one of {', '.join(FILES)}", "make them with demur export MODEL -o DIR"
-        raise DataError(what, path=folder, fix=fix) from None
-    return _opened(folder, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
+    return _opened(folder, runtime.stamp(Path(folder), FILES))
 
 
 @lru_cache(maxsize=32)
 def _opened(folder: str, stamp: object) -> Opened:
-    runtime: Any = require("onnxruntime", extra="onnx")
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    path = Path(folder) / MODEL
+    session = runtime.session(Path(folder) / MODEL)
+    path = Path(folder) / FACTS
     try:
-        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        path = Path(folder) / FACTS
         facts = json.loads(whole(path))
         sizes = int(facts["question"]), int(facts["answer"])
-        words = lexicon_in(Path(folder))
-    except DataError:
-        raise
-    except Exception as error:  # onnxruntime has errors of its own
-        why = " ".join(str(error).split())[:160]
-        raise DataError(f"cannot be opened ({why})", path=path, fix="export the model again") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"says no sizes ({error})", path=path, fix="export the model again") from None
+    words = lexicon_in(Path(folder))
     return Opened(session, words, *sizes, tuple(each.name for each in session.get_inputs()))

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur import store
-from demur.errors import DataError, UsageError, require
+from demur.errors import DataError, UsageError
+from demur.rankers import runtime
 from demur.rankers.onnx import MODEL, TOKENIZER, alike, cores
 from demur.rankers.pairs import whole
 from demur.reading import sureness
@@ -104,7 +105,7 @@ class Mini(Looking):
         return [found[place] for place in range(len(windows))]
 
     def _model(self) -> _Model:
-        return _opened(str(self.place), _stamp(self.place))
+        return _opened(str(self.place), runtime.stamp(self.place, (MODEL, TOKENIZER, store.FACTS)))
 
     def save_into(self, folder: Path) -> str:
         """The spec of the model whose files now lie in the folder too."""
@@ -176,25 +177,12 @@ class _Model:
 
 @lru_cache(maxsize=2)
 def _opened(folder: str, stamp: object) -> _Model:
-    runtime: Any = require("onnxruntime", extra="onnx")
-    tokenizers: Any = require("tokenizers", extra="onnx")
     store.opened(folder)  # each file is checked against its checksum, once
-    options = runtime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    path = Path(folder) / MODEL
-    try:
-        session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        path = Path(folder) / TOKENIZER
-        tokenizer = tokenizers.Tokenizer.from_file(str(path))
-    except Exception as error:  # both libraries have errors of their own
-        why = " ".join(str(error).split())[:160]
-        raise DataError(f"cannot be opened ({why})", path=path, fix="export the model again") from None
+    session = runtime.session(Path(folder) / MODEL)
+    tokenizer = runtime.tokenizer(Path(folder) / TOKENIZER)
     if [each.name for each in session.get_outputs()] != list(OUTPUTS):
         what = f"has other outputs than {', '.join(OUTPUTS)}"
         raise DataError(what, path=Path(folder) / MODEL, fix="name the folder of a mini that was exported")
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
     tokenizer.encode_special_tokens = True  # words such as [SEP] are read as any others
     facts = session.get_modelmeta().custom_metadata_map
     sure = Sureness.load(Path(folder), int(facts["probes"]))
@@ -209,13 +197,3 @@ def _marks(tokenizer: Any) -> Marks:
     behind, after = asked + whose.count(0), shown + whose.count(1)
     parts = ids[:asked], ids[behind:shown], ids[after:]
     return Marks(*parts, kinds=(kinds[asked], kinds[shown]), typed=True, padding=0)
-
-
-def _stamp(folder: Path) -> tuple[tuple[int, int], ...]:
-    """What changes when one of the files does."""
-    try:
-        stats = [(folder / name).stat() for name in (MODEL, TOKENIZER, store.FACTS)]
-    except OSError:
-        what, fix = f"holds no {MODEL} with its {TOKENIZER}", "make them with demur export MODEL -o DIR"
-        raise DataError(what, path=folder, fix=fix) from None
-    return tuple((stat.st_size, stat.st_mtime_ns) for stat in stats)
