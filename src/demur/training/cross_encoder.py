@@ -22,6 +22,7 @@ from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.rankers.cross_encoder import positions
 from demur.rankers.pairs import Pairs, tokenised
 from demur.training.base import Report, Trainer, silent
+from demur.training.groups import WORST, worst
 from demur.training.loop import Schedule, Step, fit
 from demur.training.order import steps_of
 from demur.types import IntArray, Pool
@@ -42,10 +43,11 @@ class CrossEncoder(Trainer):
     Of each pool all right answers are seen and at most `negatives` others, drawn by the seed. A step is as
     many pools as `tokens` allow; the gradients of `accumulate` steps make one, if it is set.
 
-    `early` names a measure, such as MAP: where there is a dev set, it is taken after each epoch and the best
-    epoch's weights win; with `patience`, training ends after so many epochs without a gain. `smoothing` moves
-    a share of what is asked for to all answers alike, and `focal` lets answers count less the surer they are.
-    `device` is the GPU if there is one, unless it says cpu or cuda.
+    `early` names a measure, such as MAP, or worst, for that of the worst group by label and overlap: where
+    there is a dev set, it is taken after each epoch and the best epoch's weights win; with `patience`,
+    training ends after so many epochs without a gain. `smoothing` moves a share of what is asked for to all
+    answers alike, and `focal` lets answers count less the surer they are. `device` is the GPU if there is
+    one, unless it says cpu or cuda.
     """
 
     name: ClassVar[str] = "cross-encoder"
@@ -80,7 +82,7 @@ class CrossEncoder(Trainer):
             )
         if self.device not in ("", "cpu", "cuda"):
             raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
-        if self.early:
+        if self.early and self.early != WORST:
             parse_measures(self.early)
 
     @property
@@ -245,4 +247,6 @@ class CrossEncoder(Trainer):
 
 
 def _measured(ranker: Ranker, dev: Sequence[Pool], measure: str) -> float:
+    if measure == WORST:
+        return worst(dev, ranker.prepare(dev).score_pools(dev))
     return next(iter(evaluate(ranker, dev, measure).measures.values())).mean

@@ -17,6 +17,7 @@ from demur.errors import UnknownName, UsageError
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.training.base import Report
 from demur.training.cross_encoder import CrossEncoder
+from demur.training.groups import groups
 from demur.types import FloatArray, IntArray, Pool
 
 if TYPE_CHECKING:
@@ -92,12 +93,10 @@ class GroupDRO(CrossEncoder):
     ) -> Objective:
         import torch
 
-        from demur.training.bias import terciles
         from demur.training.robust_objectives import GroupDRO as Shares
 
         rows, right, _ = known(self, pools, taught)
-        groups = 3 * right.astype(np.int64) + terciles(rows[:, 0])
-        return Shares(self._loss(), torch.from_numpy(groups), self.rate, self.adjust)
+        return Shares(self._loss(), torch.from_numpy(groups(rows, right)), self.rate, self.adjust)
 
 
 @dataclass(frozen=True)
