@@ -129,7 +129,7 @@ class Mini(Trainer):
                 from demur.nets.mini import freeze_words
 
                 freeze_words(cast("Network", network))
-            ranked, trust = self._ranked(pools, start, report)
+            ranked, trust = self._ranked(pools, begun if start or self._taught_before else None, report)
             lessons, orders = self._lessons(begun, network, tokenizer, pools, ranked)
             for place, trusted in enumerate(trust):
                 lessons[place] = dataclasses.replace(lessons[place], shares=trusted)
@@ -151,8 +151,15 @@ class Mini(Trainer):
         scorer, tokenizer = start.fresh()
         return MiniTorch(model="new").holding(Network(scorer), tokenizer)
 
+    @property
+    def _taught_before(self) -> bool:
+        """Whether the base is the folder of a mini, which has an opinion."""
+        from demur.nets.mini import HEADS
+
+        return (Path(self.base) / HEADS).is_file()
+
     def _ranked(
-        self, pools: Sequence[Pool], start: Ranker | None, report: Report
+        self, pools: Sequence[Pool], before: MiniTorch | None, report: Report
     ) -> tuple[list[Pool], list[FloatArray]]:
         """The pools that are ranked, and what a teacher says of them, if there is one."""
         if self.tasks == "read":
@@ -164,7 +171,7 @@ class Mini(Trainer):
         texts, near = [text for pool in found for text in pool.answers], kept(embedder("encoder"))
         found = list(wider(found, texts, self.more, self.seed, near))
         found = [pool for pool in found if len(pool) > 1]
-        return found, shares(found, start, ranker(self.teacher).prepare(found), report)
+        return found, shares(found, before, ranker(self.teacher).prepare(found), report)
 
     def _lessons(
         self,

@@ -19,15 +19,15 @@ from demur.training.base import Report
 from demur.training.keeping import keeping
 from demur.types import FloatArray, Pool
 
-LABELS = 0.3
+LABELS = 0.5
 """The share of a pool's loss that is the labels'."""
 _SHARP = 1.5  # times the sum of standard scores, before it becomes a distribution
 _AT_ONCE = 32  # pools
 
 
-def shares(pools: Sequence[Pool], own: Ranker | None, teacher: Ranker, report: Report) -> list[FloatArray]:
+def shares(pools: Sequence[Pool], own: MiniTorch | None, teacher: Ranker, report: Report) -> list[FloatArray]:
     """Of each pool, what share of trust each candidate has from both: a softmax of their standard scores."""
-    if not isinstance(own, MiniTorch):
+    if own is None:
         raise UsageError("a teacher's opinion is added to that of a mini; start from one, in a stage before")
     before = replace(own, precision="bf16").holding(*own.fresh())  # near enough for an opinion
     beside = keeping(teacher)
