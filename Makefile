@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test check mini bench bench-ask bench-rank guarantee reproduce docs format clean
+.PHONY: run test check mini bench bench-ask bench-rank bench-memory guarantee reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -36,6 +36,10 @@ bench-ask: $(VENV)/.dev
 # Cross-encoders on two threads beside other libraries; DEMUR_MODEL names one, peers are taken where installed.
 bench-rank: $(VENV)/.dev
 	$(BIN)/python -W ignore -m bench.rank
+
+# Memory of scoring a million pairs from a file, with a cross-encoder in bytes.
+bench-memory: $(VENV)/.dev
+	$(BIN)/python -W ignore -m bench.memory
 
 # The small model that comes with demur, from its recipe: some four hours on one core. The data must be there.
 mini: $(VENV)/.dev

@@ -9,7 +9,9 @@ import numpy as np
 
 import demur
 from bench.common import Row, faster, ratio, seconds, told
+from demur import data
 from demur.embedders import Tokens
+from demur.embedders.base import Vectors
 from demur.rankers.alignment import Alignment
 from demur.rankers.assigning import exact, maxsim
 from demur.rankers.word_grids import word_grids
@@ -41,7 +43,7 @@ def cosine(one: FloatArray, other: FloatArray) -> float:
     return float(np.dot(one, other) / (np.linalg.norm(one) * np.linalg.norm(other)))
 
 
-def _pairs(tokens: Tokens, sizes: IntArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+def _pairs(tokens: Tokens, sizes: IntArray) -> Iterator[tuple[Vectors, Vectors]]:
     texts = iter(np.split(tokens.vectors, np.cumsum(tokens.counts)[:-1]))
     for size in sizes.tolist():
         question = next(texts)
@@ -58,7 +60,7 @@ def run() -> list[Row]:
     """All rows."""
     if not os.environ.get("DEMUR_DATA"):
         return []
-    pools = list(demur.load("wikiqa/test"))
+    pools = list(data.pools("wikiqa/test"))
     paper = Alignment(vectors=VECTORS, **PAPER)
     ours = Alignment(vectors=VECTORS, words="all")
     rows = []

@@ -10,6 +10,7 @@ import numpy as np
 
 import demur
 from bench.common import Row, faster, ratio, sentences
+from demur import data
 from demur.text import tokenize
 from demur.types import Pool
 
@@ -44,7 +45,7 @@ def run() -> list[Row]:
         what = f"pools of {size} against rank_bm25 ({ours / number * 1e6:.0f} µs a pool)"
         rows.append(faster(what, times, 5))
     if os.environ.get("DEMUR_DATA"):
-        real = [pool for pool in demur.load("wikiqa/train") if len(pool) > 1]
+        real = [pool for pool in data.pools("wikiqa/train") if len(pool) > 1]
         times, ours = ratio(lambda: ranker.score_pools(real), lambda: rank_bm25(real))
         what = f"wikiqa/train against rank_bm25 ({ours / len(real) * 1e6:.0f} µs a pool)"
         rows.append(faster(what, times, 5))

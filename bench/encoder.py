@@ -9,6 +9,7 @@ import numpy as np
 
 import demur
 from bench.common import Row, faster, ratio, seconds, sentences, told
+from demur import data
 from demur.embedders.encoder import Encoder
 from demur.embedders.encoder_loading import located, quietly
 from demur.embedders.kept import kept as on_disk
@@ -20,7 +21,7 @@ POOLS, FAQ, ASKED = 20, 30, 5
 def pools() -> list[Pool]:
     """The first pools of WikiQA test, or made-up ones of about their size."""
     if os.environ.get("DEMUR_DATA"):
-        return list(demur.load("wikiqa/test"))[:POOLS]
+        return list(data.pools("wikiqa/test"))[:POOLS]
     texts = sentences(POOLS * 11, 22)
     return [Pool.of(texts[n * 11][:40], texts[n * 11 + 1 : n * 11 + 11], id=str(n)) for n in range(POOLS)]
 

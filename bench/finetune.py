@@ -13,8 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import demur
 from bench.common import Row, faster, ratio, sentences, told
+from demur import data
 from demur.embedders.encoder_loading import located, quietly
 from demur.training import trainer
 from demur.types import Pool
@@ -26,7 +26,7 @@ WANTED = ("datasets", "accelerate")
 def pools() -> list[Pool]:
     """Pools of five labelled answers: of WikiQA, or made up."""
     if os.environ.get("DEMUR_DATA"):
-        found = [pool for pool in demur.load("wikiqa/train/clean") if len(pool) >= SIZE]
+        found = [pool for pool in data.pools("wikiqa/train/clean") if len(pool) >= SIZE]
         cut = [Pool(pool.id, pool.question, _five(pool)) for pool in found]
         return cut[: PAIRS // SIZE]
     texts = sentences(PAIRS + PAIRS // SIZE, 25)

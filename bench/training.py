@@ -53,7 +53,7 @@ def epoch(split: str, kind: type[Siamese] | type[Concat], loss: type[Lesson]) ->
 
 def grid() -> list[Row]:
     """A tenth of a grid: one repeat of all sizes and nets; each run is scored on the test set."""
-    splits = [demur.load(f"wikiqa/{name}/answerable") for name in ("train", "dev", "test")]
+    splits = [pools(f"wikiqa/{name}/answerable") for name in ("train", "dev", "test")]
     texts = {text for pools in splits for pool in pools for text in (pool.question, *pool.answers)}
     vectors_of(sorted(texts), embedder("encoder"))  # so that all find them on the disk
     tasks = [(net, size) for size in reversed(SIZES) for net in reversed(NETS)]  # the longest first

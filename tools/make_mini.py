@@ -21,6 +21,7 @@ from demur.risk.gates import Gates, calibrate
 from demur.text import tokenize
 from demur.training.export import export
 from demur.training.making import make
+from demur.training.mini_export import Alike
 from demur.training.stages import Recipe, pools_of
 from demur.training.sureness import among_others, teach
 from demur.types import Pool
@@ -75,7 +76,9 @@ def main() -> None:
     if gates is not None:
         gates.save(asked.output)
     gate = None if gates is None else gates.of()
-    text = mini_card.text(packaged, asked.network, recipe, gate, made.agreement, asked.measure, _say)
+    near = made.agreement
+    assert isinstance(near, Alike)
+    text = mini_card.text(packaged, asked.network, recipe, gate, near, asked.measure, _say)
     (asked.output / "README.md").write_text(text, "utf-8")
 
 
