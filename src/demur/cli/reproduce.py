@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def reproduce(
     paper: Annotated[str | None, typer.Argument(help="A paper: scarce, scan, committee, risk.")] = None,
     table: Annotated[str | None, typer.Argument(help="One of its tables, such as table1.")] = None,
-    only: Annotated[str | None, typer.Option(help="One group of rows, such as lexical.")] = None,
+    only: Annotated[str | None, typer.Option(help="One group of rows, such as lexical, or one row.")] = None,
     column: Annotated[str | None, typer.Option(help="One column, such as wikiqa.")] = None,
     seeds: Annotated[
         int, typer.Option(min=0, help="Run at most so many seeds of each row; 0 is all of them.")

@@ -62,16 +62,18 @@ def find(experiments: Path, paper: str | None = None, table: str | None = None) 
 
 
 def runs(table: Table, only: str | None = None, seeds: int = 0, column: str | None = None) -> Iterator[Run]:
-    """Every run a table stands on, or those of one group of rows, one column, or the first so many seeds."""
+    """Every run a table stands on; or those of a group of rows or one row, of a column, of the first seeds."""
     groups = sorted({row.group for row in table.row if row.group})
+    rows = [row.name for row in table.row]
+    if only is not None and only not in (*groups, *rows):
+        raise UsageError(
+            f"{table.paper} {table.table} has no rows {only!r}; it has: {', '.join(groups or rows)}"
+        )
     names = [each.name for each in table.column]
-    for what, said, known in (("rows", only, groups), ("column", column, names)):
-        if said is not None and said not in known:
-            raise UsageError(
-                f"{table.paper} {table.table} has no {what} {said!r}; it has: {', '.join(known)}"
-            )
+    if column is not None and column not in names:
+        raise UsageError(f"{table.paper} {table.table} has no column {column!r}; it has: {', '.join(names)}")
     for row in table.row:
-        if row.runs and only in (None, row.group):
+        if row.runs and only in (None, row.group, row.name):
             for each in table.column:
                 if column in (None, each.name):
                     for seed in row.seeds[: seeds or None]:
@@ -134,7 +136,7 @@ def under(table: Table, cells: Sequence[Cell], column: str) -> list[Cell]:
 def cells(table: Table, results: Path, only: str | None = None) -> Iterator[Cell]:
     """All cells from what is kept; nothing is run."""
     for row in table.row:
-        if only not in (None, row.group):
+        if only not in (None, row.group, row.name):
             continue
         for column in table.column:
             seeds = row.seeds if row.runs else []
