@@ -62,7 +62,7 @@ def find(experiments: Path, paper: str | None = None, table: str | None = None) 
 
 
 def runs(table: Table, only: str | None = None, seeds: int = 0, column: str | None = None) -> Iterator[Run]:
-    """Every run a table stands on; or those of a group of rows or one row, of a column, of the first seeds."""
+    """Every run a table stands on; or those of a group of rows or one row, a column, the first seeds."""
     groups = sorted({row.group for row in table.row if row.group})
     rows = [row.name for row in table.row]
     if only is not None and only not in (*groups, *rows):
