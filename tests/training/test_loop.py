@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from demur.errors import UsageError
 from demur.training.loop import Schedule, fit
 
 STEPS = [[n % 5, (n + 2) % 5] for n in range(12)]
@@ -92,3 +93,18 @@ def test_a_broken_checkpoint_is_one_clear_line(tmp_path: Path) -> None:
     net = torch.nn.Linear(1, 1)
     with pytest.raises(DataError, match="no checkpoint"):
         resumed(tmp_path / "x.safetensors", net, None, torch.optim.AdamW(net.parameters()))
+
+
+@pytest.mark.parametrize("loss", [float("nan"), float("inf")])
+def test_a_loss_that_is_no_number_ends_training_and_is_not_kept(loss: float, tmp_path: Path) -> None:
+    net, taken = torch.nn.Linear(2, 1), 0
+
+    def loss_of(step: Any) -> tuple[torch.Tensor, int]:
+        nonlocal taken
+        taken += 1
+        return net(torch.ones(2, 2)).mean() * (loss if taken > 3 else 1.0), 2
+
+    schedule = Schedule(0.05, precision="fp32", minutes=9)
+    with pytest.raises(UsageError, match=r"astray.*lower learning_rate"):
+        fit(net, STEPS, loss_of, schedule, tmp_path / "ck.safetensors", lambda facts: None)
+    assert taken == 4 and all(weight.isfinite().all() for weight in net.parameters())

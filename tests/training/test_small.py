@@ -236,5 +236,10 @@ def test_labels_that_carry_nothing_are_one_line(caplog: pytest.LogCaptureFixture
     assert len(told) == 2 and "dev" not in told[0]
 
 
+def test_a_rate_that_is_too_high_is_one_line() -> None:
+    with pytest.raises(UsageError, match=r"astray.*lower learning_rate"):
+        built("concat", learning_rate=1e30, epochs=3).train(TRAIN)
+
+
 def test_what_features_are_made_of_is_told() -> None:
     assert built("siamese").depends == embedder(made.words()).fingerprint

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from demur.errors import UsageError
 from demur.rankers.base import Ranker
 from demur.specs import Spec, Spelled, parse
 from demur.types import Pool
@@ -17,6 +19,16 @@ Report = Callable[[dict[str, Any]], None]
 
 def silent(facts: dict[str, Any]) -> None:
     """Nothing is said."""
+
+
+def sane(loss: float) -> float:
+    """The loss of a step, if it is a finite number; after any other the weights would soon be none either."""
+    if math.isfinite(loss):
+        return loss
+    raise UsageError(
+        "training went astray: its loss is not a finite number; lower learning_rate, or look for scores of a "
+        "teacher or vectors of words that are none"
+    )
 
 
 _PASSING = ("epochs", "steps", "pairs_per_second", "seconds_left", "resumed")  # facts for who is waiting

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import require
-from demur.training.base import Report
+from demur.training.base import Report, sane
 from demur.training.checkpoints import keep, resumed
 from demur.training.together import together
 
@@ -102,7 +102,7 @@ def fit(
                 loss, count = loss_of(part)
             (loss / len(parts)).backward()  # type: ignore[no-untyped-call]  # torch says no type here
             mean, seen = mean + loss.item() / len(parts), seen + count
-        mean = all_of_us.add(learning, mean)
+        mean = sane(all_of_us.add(learning, mean))
         torch.nn.utils.clip_grad_norm_(learning, schedule.clip)
         optimiser.step()
         at.took(mean)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from demur.nets.small import SmallNet
-from demur.training.base import Report, silent
+from demur.training.base import Report, sane, silent
 from demur.training.lessons import Lesson
 from demur.training.states import keep, resume
 
@@ -131,7 +131,7 @@ def _epoch(
         loss.backward()  # type: ignore[no-untyped-call]  # torch says no type here
         optimiser.step()
         done += len(chosen)
-        total += loss.item() * len(chosen)
+        total += sane(loss.item()) * len(chosen)
         if time.monotonic() - said > SAY:
             said = time.monotonic()
             facts: dict[str, Any] = {"epoch": epoch + 1, "epochs": course.epochs, "loss": total / done}
