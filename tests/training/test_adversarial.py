@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import demur
-from demur.errors import UsageError
+from demur.errors import DataError, UsageError
 from demur.evaluation import evaluate
 from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match
@@ -18,6 +18,7 @@ from demur.rankers.opening import save
 from demur.training import game, irgan, trainer
 from demur.training.adversarial import ADVERSARIES, Adversarial
 from demur.training.irgan import PRESETS, chances, drawn, hinge, reinforce, reward
+from demur.types import Pool
 from training import made
 from training.test_match_nets import built
 
@@ -212,6 +213,45 @@ def test_tuned_vectors_and_vectors_in_context_play_too() -> None:
     assert isinstance(found, Committee)
     words = {m.trained.words.fingerprint for m in found.members if isinstance(m, Match)}
     assert len(words) == 3, "each member has vectors of its own"
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_question_without_any_wrong_answer_is_no_game(preset: str, start: Match) -> None:
+    """The released code shows right answers too; of them alone nothing can be learnt."""
+    lone = [Pool.of("goat eats", ["likes grass", "daily grass"], [1, 1])]
+    for adversary in ADVERSARIES:
+        with pytest.raises(DataError, match="no wrong answers"):
+            Adversarial(**{**FAST, "adversary": adversary, "preset": preset}).train(lone, DEV, start=start)
+
+
+@pytest.mark.parametrize("rate", ["learning_rate", "generator_rate"])
+def test_nets_that_go_astray_are_one_line(rate: str, start: Match) -> None:
+    with pytest.raises(UsageError, match=r"went astray.*lower learning_rate") as found:
+        Adversarial(**{**FAST, rate: 1e30}).train(TRAIN, start=start)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("take", ["best", "greedy"])
+def test_what_nobody_could_take_is_said_before_the_game(take: str, start: Match) -> None:
+    said: list[dict[str, Any]] = []
+    with pytest.raises(UsageError, match="dev set"):
+        Adversarial(**{**FAST, "take": take}).train(TRAIN, start=start, report=said.append)
+    tuned = built("match-pyramid", epochs=1, tuned=True).train(TRAIN[:4])
+    with pytest.raises(UsageError, match="were tuned"):
+        Adversarial(**{**FAST, "take": "average"}).train(TRAIN, DEV, start=tuned, report=said.append)
+    with pytest.raises(UsageError, match="not numbers"):
+        Adversarial(weights="heavy")
+    assert not said
+
+
+def test_weights_by_hand_are_those_of_the_members_taken(start: Match) -> None:
+    """Also where another epoch, the best, is kept beside them."""
+    rates = iter([0.1, 0.9, 0.2, 0.3, 0.3])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("demur.training.adversarial.on_dev", lambda *_: next(rates))
+        found = taught(start, take="committee", weights="1, 2, 1")
+    assert isinstance(found, Committee) and found.taken == [0, 3, 4]
+    assert found.shares().tolist() == [0.25, 0.5, 0.25]
 
 
 def test_mistakes_are_one_clear_line() -> None:

@@ -81,6 +81,17 @@ def test_cross_encoders_vote_and_teach_a_student(tmp_path: Path) -> None:
     assert student.train(few).name == "cross-encoder"
 
 
+def test_what_nobody_could_take_is_said_at_once() -> None:
+    by, few = f'cross-encoder(base="{toys.bert()}", precision=fp32, max_length=32)', made.pools(4)
+    said: list[dict[str, Any]] = []
+    for take in ("best", "greedy"):
+        with pytest.raises(DemurError, match="dev set"):
+            Ensemble(by=NET, take=take).train(few, report=said.append)
+    with pytest.raises(DemurError, match="weights with a mean"):
+        Ensemble(by=by, take="average").train(few, report=said.append)
+    assert not [facts for facts in said if "epochs" in facts and "loss" not in facts], "no member was done"
+
+
 def test_what_it_hangs_on_is_what_its_members_hang_on() -> None:
     assert Ensemble(by=NET).depends == f"1 {trainer(NET).depends}"
     assert Ensemble(by=NET).sees(TRAIN[0]) == trainer(NET).sees(TRAIN[0])

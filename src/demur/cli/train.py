@@ -88,6 +88,10 @@ def _recipe(
     return Recipe(trainer or "siamese(loss=pairwise)", [Stage(data or "", dev or "", questions)], seed)
 
 
+DEFAULT = "cross-encoder(early=MAP, epochs=3, learning_rate=3e-5, loss=listwise, quick=true)"
+"""What `--base` is taught by, if nothing else is said."""
+
+
 def _trainer(trainer: str | None, base: str | None) -> str | None:
     """The trainer's spec, with the encoder to begin from."""
     from demur.errors import UsageError
@@ -95,7 +99,7 @@ def _trainer(trainer: str | None, base: str | None) -> str | None:
 
     if base is None:
         return trainer
-    wanted = parse(trainer or "cross-encoder(early=MAP, epochs=3, learning_rate=3e-5, loss=listwise)")
+    wanted = parse(trainer or DEFAULT)
     if "base" in wanted.settings:
         raise UsageError("the base stands in --trainer and in --base; say it once")
     return str(Spec(wanted.name, {**wanted.settings, "base": base}, wanted.at))

@@ -100,6 +100,11 @@ class Adversarial(Trainer):
             checkpoints.mkdir(parents=True, exist_ok=True)
             named = checkpoints / f"{self._key(pools, dev, start)}.safetensors"
         has = start.fresh()
+        judge = self._judge(start, has, dev)
+        self._members().possible(dev, judge is not None)  # known before hours are spent
+        if self.take == "average" and has.network.tuned:
+            what = "members whose vectors were tuned have each their own, so no mean"
+            raise UsageError(f"{what}; take=committee, or leave out tuned")
         course = Course(
             self.adversary,
             self._rules(),
@@ -111,14 +116,14 @@ class Adversarial(Trainer):
             self.seed,
         )
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
-            game = play(has, Quarry.of(pools), course, self._judge(start, has, dev), named, report)
+            game = play(has, Quarry.of(pools), course, judge, named, report)
         members = []
         for epoch in sorted(game.kept):
             network = copy.deepcopy(has.network)
             network.load_state_dict(game.kept[epoch], strict=False)  # without vectors that stay
             members.append(_ranker(start, has, network))
         figures = [game.log[epoch]["dev"] for epoch in sorted(game.kept) if "dev" in game.log[epoch]]
-        every = Committee.of(members, self.how, self.weights, figures, sorted(game.kept))
+        every = Committee.of(members, self.how, "uniform", figures, sorted(game.kept))
         return self._members().taken(every, dev)
 
     def _members(self) -> Members:

@@ -47,6 +47,15 @@ class Members(Trainer):
         if min(self.every, self.rounds) < 1:
             raise UsageError("every and rounds must be 1 or more")
         parse_measures(self.measure)
+        given = [part for part in self.weights.replace(";", ",").split(",") if part.strip()]
+        Committee("; ".join(["length"] * max(len(given), 1)), self.how, self.weights)  # or it says why
+
+    def possible(self, dev: Sequence[Pool], figures: bool) -> None:
+        """An error, if nobody can say what is to be taken: `figures` says whether members have one on dev."""
+        if self.take == "best" and not figures:
+            raise UsageError("nobody knows which member is best: there was no dev set")
+        if self.take == "greedy" and not judges(dev):
+            raise UsageError("take=greedy needs a dev set with right answers")
 
     def train(
         self,
@@ -68,12 +77,11 @@ class Members(Trainer):
 
     def taken(self, of: Committee, dev: Sequence[Pool]) -> Ranker:
         """What is taken of a committee."""
+        self.possible(dev, bool(of.figures))
         epochs = of.taken or list(range(len(of.members)))
         if self.take == "last":
             return of.members[int(np.argmax(epochs))]
         if self.take == "best":
-            if not of.figures:
-                raise UsageError("nobody knows which member is best: there was no dev set")
             return of.members[int(np.argmax(of.figures))]
         if self.take in ("all", "greedy"):
             chosen = list(range(len(epochs)))
@@ -91,8 +99,6 @@ class Members(Trainer):
 
     def _greedy(self, of: Committee, dev: Sequence[Pool]) -> list[float]:
         """How often each member is taken, if always the one that helps most is (Caruana et al. 2004)."""
-        if not judges(dev):
-            raise UsageError("take=greedy needs a dev set with right answers")
         alike = Committee.of(of.members, self.how, "uniform")
         votes = [alike.united([vote] * len(of.members)) for vote in of.votes(dev)]  # each comparable
         counts, best = np.zeros(len(votes)), -np.inf

@@ -13,7 +13,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.committee import Committee
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
-from demur.training.committee import Members
+from demur.training.committee import Members, averaged
 from demur.training.judging import judges, on_dev
 from demur.types import Pool
 
@@ -69,6 +69,7 @@ class Ensemble(Trainer):
         report: Report = silent,
     ) -> Ranker:
         """What `take` says of the members, each of which these pools teach."""
+        self._members().possible(dev, judges(dev))  # known before hours are spent
         members: list[Ranker] = []
         figures: list[float] = []
         for number in range(1, self.count + 1):
@@ -79,12 +80,14 @@ class Ensemble(Trainer):
             by = seeded(self.by, self.seed + APART * (number - 1))
             begun = members[-1] if members and self.of == "snapshots" else start
             members.append(by.train(pools, dev, start=begun, checkpoints=checkpoints, report=told))
+            if self.take == "average":
+                averaged(Committee.of(members[:1]))  # or it says why, before the others are made
             facts: dict[str, Any] = {"epoch": number, "epochs": self.count}
             if judges(dev):
                 figures.append(on_dev(members[-1], dev, self.measure))
                 facts["dev"] = figures[-1]
             report(facts)
-        every = Committee.of(members, self.how, self.weights, figures, range(1, self.count + 1))
+        every = Committee.of(members, self.how, "uniform", figures, range(1, self.count + 1))
         return self._members().taken(every, dev)
 
     def _members(self) -> Members:

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from demur.errors import DataError, UsageError
 from demur.nets.match_net import Worded
 from demur.rankers import ranker
 from demur.rankers.match_nets import Trained
@@ -132,7 +133,10 @@ class Field:
             for name, value in facts.items():
                 sums[name] = sums.get(name, 0.0) + value * len(examples)
             count += len(examples)
-        return {name: value / max(count, 1) for name, value in sums.items()}
+        if not count:
+            fix = "give more questions, or label wrong answers"
+            raise DataError("there are no wrong answers, so nothing can be shown", fix=fix)
+        return {name: value / count for name, value in sums.items()}
 
     def batches(self, draws: np.random.Generator) -> Iterator[tuple[IntArray, IntArray, Tensor]]:
         """Right answers, the pool of each as numbers of texts, B × P, and which of these there are."""
@@ -141,15 +145,15 @@ class Field:
         for at in range(0, len(order), self.course.batch):
             examples = order[at : at + self.course.batch]
             pools = [self.quarry.drawn(each, rules.pool, draws, rules.own) for each in examples.tolist()]
+            some = np.array([len(pool) > 0 for pool in pools])
+            examples, pools = examples[some], [pool for pool in pools if len(pool)]
+            if not pools:
+                continue
             if rules.with_right:
                 pools = [
                     np.append(pool[: rules.pool - 1], self.quarry.right[each])
                     for pool, each in zip(pools, examples.tolist(), strict=True)
                 ]
-            some = np.array([len(pool) > 0 for pool in pools])
-            examples, pools = examples[some], [pool for pool in pools if len(pool)]
-            if not pools:
-                continue
             grid = np.zeros((len(pools), max(map(len, pools))), np.int64)
             there = np.zeros(grid.shape, np.bool_)
             for row, pool in enumerate(pools):
@@ -239,9 +243,13 @@ class Field:
             asked = self.read.filled(questions[some], self.has.question_words)
             told = self.read.filled(answers[some], self.has.answer_words)
             parts.append(net(torch.from_numpy(asked), torch.from_numpy(told), self.own))
+        found = torch.cat(parts)
+        if not found.isfinite().all():  # nothing can be drawn by such scores, nor learnt from them
+            what = "a net of the game went astray: its scores are not finite numbers"
+            raise UsageError(f"{what}; lower learning_rate or generator_rate")
         grid = torch.full(texts.shape, -torch.inf)
         places = torch.from_numpy(rows[order]), torch.from_numpy(columns[order])
-        return grid.index_put(places, torch.cat(parts))
+        return grid.index_put(places, found)
 
     def _move(self, game: Game, which: int, loss: Tensor) -> None:
         optimiser, clip = game.optimisers[which], self.course.rules.clip

@@ -34,7 +34,7 @@ class Schedule:
     """How fast a network learns: the rate rises over `warmup` of the steps, then falls to nothing.
 
     The gradients of `accumulate` steps make one; with `patience`, training ends after so many epochs without
-    a gain.
+    a gain. With `quick`, attention has no dropout, see `demur.nets.attention`.
     """
 
     learning_rate: float
@@ -46,6 +46,7 @@ class Schedule:
     device: str = "cpu"
     accumulate: int = 1
     patience: int = 0
+    quick: bool = False
 
     def rate(self, step: int, steps: int) -> float:
         """The share of the learning rate at a step."""
@@ -77,7 +78,29 @@ def fit(
     something of each epoch. Where `judge` says how good the network is, the best epoch's weights are taken.
     Processes that torchrun started share the steps.
     """
-    torch: Any = require("torch", extra="encoder")
+    require("torch", extra="encoder")
+    if schedule.quick:
+        from demur.nets.attention import quick
+
+        with quick(network):
+            _taken(network, steps, loss_of, schedule, checkpoint, report, ends, objective, judge)
+    else:
+        _taken(network, steps, loss_of, schedule, checkpoint, report, ends, objective, judge)
+
+
+def _taken(
+    network: torch.nn.Module,
+    steps: Sequence[Step],
+    loss_of: Callable[[Step], tuple[torch.Tensor, int]],
+    schedule: Schedule,
+    checkpoint: Path | None,
+    report: Report,
+    ends: Sequence[int],
+    objective: Objective | None,
+    judge: Callable[[], float] | None,
+) -> None:
+    import torch
+
     every = [*network.parameters(), *(objective.parameters() if objective else ())]
     learning = [weight for weight in every if weight.requires_grad]
     optimiser = torch.optim.AdamW(

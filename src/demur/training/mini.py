@@ -81,6 +81,7 @@ class Mini(Trainer):
     device: str = ""
     teacher: str = ""
     more: int = 0
+    quick: bool = False
 
     def __post_init__(self) -> None:
         if self.tasks not in TASKS:
@@ -263,7 +264,9 @@ class Mini(Trainer):
 
         over = np.cumsum([len(order) for order in orders]).tolist()
         steps = [step for order in orders for step in order]
-        schedule = Schedule(self.learning_rate, precision=self.precision, device=device.type)
+        schedule = Schedule(
+            self.learning_rate, precision=self.precision, device=device.type, quick=self.quick
+        )
         fit(network, steps, loss_of, schedule, checkpoint, report, ends=over)
 
     def _key(self, pools: Sequence[Pool], start: Ranker | None) -> str:

@@ -138,6 +138,7 @@ class ReaderTrainer(Trainer):
             device=device.type,
             accumulate=max(self.accumulate, 1),
             patience=self.patience,
+            quick=getattr(self, "quick", False),
         )
         over = np.cumsum([len(order) for order in orders]).tolist()
         steps = [step for order in orders for step in order]
