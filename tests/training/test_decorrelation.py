@@ -143,7 +143,15 @@ def test_what_does_nothing_says_so_once(caplog: pytest.LogCaptureFixture) -> Non
                 assert (told["dependence_fall"] > 0.2) == (preset == "fixed")
     assert told["effective"] > 0.999 and abs(told["dependence_fall"]) < 0.01
     assert [record.message[:25] for record in caplog.records] == ["reweighting does nothing:"]
-    assert reweighting.told() == {}
+    assert reweighting.told() == {} and caplog.records[0].message.endswith("try preset=fixed")
+
+
+def test_who_has_the_fixed_preset_is_not_told_to_take_it(caplog: pytest.LogCaptureFixture) -> None:
+    reweighting = Reweighting(24, PRESETS["fixed"])
+    with caplog.at_level(logging.WARNING, "demur"):
+        reweighting(features(1, dependent=True).expand(2, -1))  # two alike: no weights can change anything
+        reweighting.told()
+    assert caplog.records[0].message.endswith("give more pools, or more pairs to a step")
 
 
 @pytest.mark.needs_data

@@ -102,7 +102,8 @@ def _means(table: Table, cells: list[Cell]) -> Grid:
     """Means alone, as there are many: rows against measures, the longer side down."""
     from rich.table import Table as Grid
 
-    rows, by_place = [row.name for row in table.row], {(cell.row, cell.measure): cell for cell in cells}
+    by_place = {(cell.row, cell.measure): cell for cell in cells}
+    rows = list(dict.fromkeys(cell.row for cell in cells))  # fewer, if a group was asked for
     turned = len(table.measures) > len(rows)
     heads, sides = (rows, table.measures) if turned else (table.measures, rows)
     grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0))

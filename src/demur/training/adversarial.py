@@ -35,7 +35,8 @@ class Adversarial(Trainer):
     In each epoch every right answer stands against `shown` answers of a pool of `pool`. `adversary`:
     ``irgan``, a second net that learns to show what the first falls for; ``mined``, those that the net
     itself scores highest; ``bm25``, those with most words of the question; ``none``, any. Of the presets,
-    ``paper`` and ``code`` play as was published, ``fixed`` as it should be; what is 0 is the preset's own.
+    ``paper`` and ``code`` play as was published; ``fixed`` mends what they get wrong, and fills a pool with
+    the question's own wrong answers first. What is 0 is the preset's own.
 
     The net is kept every `every`-th epoch, first and last among them, with what it reaches by the measure
     `early` on dev; `take` says what is made of these: see the trainer ``members``. With `patience`, the game

@@ -7,7 +7,7 @@ import logging
 import torch
 from torch import Tensor, nn
 
-from demur.training.decorrelation import Choices, dependence, learnt
+from demur.training.decorrelation import PRESETS, Choices, dependence, learnt
 
 _EVERY = 8  # steps of an epoch between two looks at how dependent features are
 _log = logging.getLogger("demur")
@@ -81,6 +81,10 @@ class Reweighting(nn.Module):
             after = dependence(rows, torch.softmax(logits, 0))
         self.sums += self.sums.new_tensor([1, float(effective), float(spread), before, after])
 
+    def _fix(self) -> str:
+        tried = self.choices == PRESETS["fixed"]
+        return "give more pools, or more pairs to a step" if tried else "try preset=fixed"
+
     def told(self) -> dict[str, float]:
         """Means over an epoch: spread and effective share of weights, dependence without and with them."""
         count, effective, spread, before, after = self.sums.tolist()
@@ -92,6 +96,6 @@ class Reweighting(nn.Module):
             self.warned = True
             _log.warning(
                 f"reweighting does nothing: weights are even (effective size {effective / count:.1%}), and "
-                f"features depend on each other as before ({-fall:+.1%}); try preset=fixed"
+                f"features depend on each other as before ({-fall:+.1%}); {self._fix()}"
             )
         return {"spread": spread / count, "effective": effective / count, "dependence_fall": fall}

@@ -1,0 +1,44 @@
+"""`demur reproduce` shows parts of every table: one group of rows, one row, one column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from demur.cli.main import app
+from demur.experiments import recipe
+
+ROOT = Path(__file__).parents[2]
+RECIPES = sorted((ROOT / "experiments").rglob("*.toml"))
+
+
+def shown(path: Path, *words: str) -> Result:
+    paper, table = path.parent.name, path.stem
+    return CliRunner().invoke(app, ["reproduce", paper, table, "--cached", *words], catch_exceptions=False)
+
+
+@pytest.fixture(autouse=True)
+def in_the_clone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: "/".join(path.parts[-2:]))
+def test_parts_of_every_table(path: Path) -> None:
+    table = recipe.read(path)
+    last, column = table.row[-1], table.column[-1]
+    for words in ([last.group] if last.group else []) + [last.name]:
+        assert shown(path, "--only", words).exit_code == 0
+    found = shown(path, "--column", column.name)
+    assert found.exit_code == 0
+    others = [each.name for each in table.column if column.name not in each.name]
+    assert not any(f"{name} (" in found.output for name in others), "other columns are left out"
+
+
+def test_what_is_not_there_is_said() -> None:
+    for words in (["--only", "nobody"], ["--column", "nowhere"]):
+        result = CliRunner().invoke(app, ["reproduce", "scarce", "table1", "--cached", *words])
+        assert result.exit_code != 0 and f"has no {'rows' if 'nobody' in words else 'column'}" in str(
+            result.exception
+        )
