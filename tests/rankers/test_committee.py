@@ -148,5 +148,11 @@ def test_mistakes_are_one_clear_line() -> None:
         demur.ranker("committee", rankers="bm25; overlap; length", weights="1, 2")
     with pytest.raises(UsageError, match="not numbers"):
         demur.ranker("committee", rankers="bm25; overlap", weights="a, b")
+    three = {"rankers": "bm25; overlap; length", "weights": "uniform"}
+    for take in ("last", "best", "greedy", "committee"):
+        for said, what in (({"epochs": "0, 1, 2, 3"}, "4 epochs"), ({"dev": "0.1, 0.2"}, "2 figures on dev")):
+            of = demur.ranker("committee", **{**three, **said, "dev": said.get("dev", "0.1, 0.2, 0.3")})
+            with pytest.raises(UsageError, match=f"3 members but {what}"):
+                Members(take=take).train((), POOLS[:-1], start=of)
     with pytest.raises(UsageError, match="one shape"):
         averaged(Committee.of([net(0), net(1, match_nets.Multihop)]))

@@ -78,6 +78,11 @@ class Members(Trainer):
     def taken(self, of: Committee, dev: Sequence[Pool]) -> Ranker:
         """What is taken of a committee."""
         self.possible(dev, bool(of.figures))
+        count = len(of.members)
+        for what, known in (("epochs", of.taken), ("figures on dev", of.figures)):
+            if known and len(known) != count:
+                fix = "give one for each, or none"
+                raise UsageError(f"a committee has {count} members but {len(known)} {what}; {fix}")
         epochs = of.taken or list(range(len(of.members)))
         if self.take == "last":
             return of.members[int(np.argmax(epochs))]
