@@ -155,6 +155,24 @@ def test_the_generator_learns_to_be_rewarded(start: Match) -> None:
     assert said[-1]["entropy"] < said[1]["entropy"]
 
 
+def test_strangers_come_in_the_place_of_the_questions_own(
+    start: Match, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: set[bool] = set()
+    drawn_before = game.Quarry.drawn
+
+    def drawing(quarry: Any, example: int, size: int, draws: Any, own: bool = True) -> Any:
+        asked.add(own)
+        return drawn_before(quarry, example, size, draws, own)
+
+    monkeypatch.setattr(game.Quarry, "drawn", drawing)
+    taught(start, epochs=1)
+    assert asked == {True}
+    asked.clear()
+    taught(start, epochs=1, strangers=True)
+    assert asked == {False}
+
+
 def test_mined_answers_are_harder_than_any(start: Match) -> None:
     hard = {}
     for adversary in ("mined", "none"):

@@ -36,7 +36,8 @@ class Adversarial(Trainer):
     ``irgan``, a second net that learns to show what the first falls for; ``mined``, those that the net
     itself scores highest; ``bm25``, those with most words of the question; ``none``, any. Of the presets,
     ``paper`` and ``code`` play as was published; ``fixed`` mends what they get wrong, and fills a pool with
-    the question's own wrong answers first. What is 0 is the preset's own.
+    the question's own wrong answers first, or by `strangers` with those of any question, as they do. What is
+    0 is the preset's own.
 
     The net is kept every `every`-th epoch, first and last among them, with what it reaches by the measure
     `early` on dev; `take` says what is made of these: see the trainer ``members``. With `patience`, the game
@@ -61,6 +62,7 @@ class Adversarial(Trainer):
     generator_rate: float = 0.0
     temperature: float = 0.0
     seed: int = 0
+    strangers: bool = False
 
     def __post_init__(self) -> None:
         if self.adversary not in ADVERSARIES:
@@ -138,6 +140,7 @@ class Adversarial(Trainer):
         return dataclasses.replace(
             rules,
             pool=self.pool or rules.pool,
+            own=rules.own and not self.strangers,
             margin=self.margin or rules.margin,
             discriminator_rate=self.learning_rate or rules.discriminator_rate,
             generator_rate=self.generator_rate or rules.generator_rate,
