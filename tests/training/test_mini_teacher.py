@@ -107,6 +107,17 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     assert whole.fingerprint == again.fingerprint
 
 
+def test_weights_may_go_some_of_the_way_back() -> None:
+    before, after, between = (
+        started().fresh()[0].state_dict(),
+        *(quick(stay=share).train(POOLS, start=started()).fresh()[0].state_dict() for share in (0.0, 0.25)),
+    )
+    moved = [name for name, value in before.items() if not torch.equal(value, after[name])]
+    assert moved
+    for name in moved:
+        torch.testing.assert_close(between[name], torch.lerp(after[name], before[name], 0.25))
+
+
 def test_older_models_keep_their_names() -> None:
     assert "teacher" not in Mini().known_by and "more" not in Mini().known_by
     assert Mini(teacher="length").depends != Mini(teacher="bm25").depends
@@ -115,5 +126,7 @@ def test_older_models_keep_their_names() -> None:
 def test_bad_settings_are_said() -> None:
     with pytest.raises(UsageError, match="name one, as teacher=encoder"):
         Mini(more=3)
+    with pytest.raises(UsageError, match="a share from 0"):
+        Mini(stay=1)
     with pytest.raises(UsageError, match="start from one, in a stage before"):
         quick(base=toys.classifier()).train(POOLS)

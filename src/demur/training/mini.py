@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import hashlib
 import itertools
@@ -62,7 +63,8 @@ class Mini(Trainer):
     one of both out, to compare. A step is as much of one kind as `tokens` allow.
 
     With a `teacher`, a ranker such as encoder, a network that goes on learns its own opinion plus that of the
-    teacher, too: of every question, with `more` texts of other questions that a search would find.
+    teacher, too: of every question, with `more` texts of other questions that a search would find. `stay` is
+    the share of the way that all weights then go back to where they began (Wortsman et al. 2022).
     """
 
     name: ClassVar[str] = "mini"
@@ -81,6 +83,7 @@ class Mini(Trainer):
     device: str = ""
     teacher: str = ""
     more: int = 0
+    stay: float = 0.0
     quick: bool = False
 
     def __post_init__(self) -> None:
@@ -98,6 +101,8 @@ class Mini(Trainer):
             raise UsageError(
                 "more is 0 or more texts, whose place a teacher says; name one, as teacher=encoder"
             )
+        if not 0 <= self.stay < 1:
+            raise UsageError(f"stay={self.stay:g} is a share from 0 to below 1")
 
     @property
     def depends(self) -> str:
@@ -138,7 +143,11 @@ class Mini(Trainer):
             if checkpoints is not None:
                 checkpoints.mkdir(parents=True, exist_ok=True)
                 named = checkpoints / f"{self._key(pools, start)}.safetensors"
+            before = copy.deepcopy(network.state_dict()) if self.stay else {}
             self._fit(cast("Network", network), lessons, orders, named, report)
+            for name, value in network.state_dict().items() if before else ():
+                if value.is_floating_point():
+                    value.lerp_(before[name].to(value.device), self.stay)
         return begun.holding(network.to(device_named(begun.device)), tokenizer)
 
     def _begun(self, start: Ranker | None) -> MiniTorch:
