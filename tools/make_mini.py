@@ -37,7 +37,7 @@ SCALES = {"squad/2.0/train/rest/sample-200": 200, "wikiqa/train": 30, "semeval20
 """Texts that the network has learnt from, by which the numbers of its bytes are scaled."""
 RISKS = (0.05, 0.1, 0.2, 0.3, 0.4)
 USUAL, SURE = 0.2, 0.95  # the risk of gate.json, or the next that can be promised; and the confidence
-QUESTIONS = 2000  # of SQuAD, held out
+QUESTIONS = 4000  # of SQuAD, held out
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +40,9 @@ for look in mini.look("who wrote the letter?", ["Ada wrote it in May.", "It rain
 _LIMITS = """- It reads English. Other languages were not tried.
 - It was taught on encyclopaedia, news and forum texts. On others, calibrate a gate of your own:
   `demur calibrate mini DATA --qualifier mini`.
-- Its wrong answers were mostly other sentences of the same text. Where many texts are searched and questions
-  share few words with them, as in the bundled handbook, the cosine of a sentence encoder ranks better, and
-  both together best: `demur reproduce mini table1 --cached`.
+- It learnt most from texts where an answer has words of its question. Where many texts are searched and
+  questions share few words with them, as in the bundled handbook and in forums, the cosine of a sentence
+  encoder ranks better, and both together best: `demur reproduce mini table1 --cached`.
 - Passages are read in windows of {max_length} tokens; a quote is one piece of the passage, {longest} at most.
 - The confidence is of one passage, not of the ranking: two right passages may both have a high one.
 - The gate promises its risk for questions drawn as those it was made on, for nothing else; the table above
@@ -74,12 +75,17 @@ def text(
         "## Limits\n\n" + _LIMITS.format(max_length=mini.max_length, longest=mini.longest),
         "## Data and their terms\n\n" + _data(mini, recipe),
         f"## How it was made\n\n`make mini`: the recipe `recipes/mini.toml`, seed {recipe.seed}"
-        f" (its last stage took {made['stages'][-1]['seconds']:,.0f} seconds); then exported in bytes. "
+        f"{_taken(made['stages'][-1])}; then exported in bytes. "
         f"On {near.pairs:,} pairs of texts like those it learnt from, scores agree with the network's own "
         f"with a rank correlation of {near.spearman:.4f}; {near.quotes:.1%} of the quotes are the same, and "
         f"{near.answered:.1%} of what is said to have one. Checksums of all files are in `ranker.json`.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _taken(stage: Any) -> str:
+    """How long a stage took, where `demur train` wrote it down; `demur reproduce` does not."""
+    return f" (its last stage took {stage['seconds']:,.0f} seconds)" if isinstance(stage, dict) else ""
 
 
 def _some(name: str, count: int) -> Sequence[Pool]:
