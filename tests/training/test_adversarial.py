@@ -18,6 +18,7 @@ from demur.rankers.opening import save
 from demur.training import game, irgan, trainer
 from demur.training.adversarial import ADVERSARIES, Adversarial
 from demur.training.irgan import PRESETS, chances, drawn, hinge, reinforce, reward
+from demur.training.quarry import Quarry
 from demur.types import Pool
 from training import made
 from training.test_match_nets import built
@@ -159,13 +160,13 @@ def test_strangers_come_in_the_place_of_the_questions_own(
     start: Match, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: set[bool] = set()
-    drawn_before = game.Quarry.drawn
+    drawn_before = Quarry.drawn
 
     def drawing(quarry: Any, example: int, size: int, draws: Any, own: bool = True) -> Any:
         asked.add(own)
         return drawn_before(quarry, example, size, draws, own)
 
-    monkeypatch.setattr(game.Quarry, "drawn", drawing)
+    monkeypatch.setattr(Quarry, "drawn", drawing)
     taught(start, epochs=1)
     assert asked == {True}
     asked.clear()
