@@ -113,7 +113,7 @@ class Terminal:
         time.sleep(0.2)
 
     def interrupt(self) -> None:
-        """Ctrl-C; again, if it came just before Python began to wait for a line, which it then goes on to do."""
+        """Ctrl-C; again, if it came just before Python began to wait for a line, and so was not seen."""
         for _ in range(10):
             self.process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
