@@ -41,7 +41,7 @@ bench-rank: $(VENV)/.dev
 bench-memory: $(VENV)/.dev
 	$(BIN)/python -W ignore -m bench.memory
 
-# The small model that comes with demur, from its recipe: some four hours on one core. The data must be there.
+# The small model that comes with demur, from its recipe: some five hours on one core. The data must be there.
 mini: $(VENV)/.dev
 	$(BIN)/python -m tools.make_mini
 
