@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pty
@@ -89,6 +88,11 @@ def test_no_question_is_misuse(guide: Path) -> None:
         call(*WORDS)
 
 
+def listening() -> None:
+    """Take Ctrl-C, which what runs behind a shell (`pytest &`) does not, nor what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Terminal:
     """`demur ask --interactive` at a terminal of its own."""
 
@@ -102,6 +106,7 @@ class Terminal:
             stderr=theirs,
             env={**os.environ, "TERM": "dumb", "COLUMNS": "80"},
             start_new_session=True,
+            preexec_fn=listening,
         )
         os.close(theirs)
         self.shown = ""
@@ -111,14 +116,6 @@ class Terminal:
         while self.shown.count("\n? ") < times:
             self.shown += os.read(self.keys, 4096).decode()
         time.sleep(0.2)
-
-    def interrupt(self) -> None:
-        """Ctrl-C; again, if it came just before Python began to wait for a line, and so was not seen."""
-        for _ in range(10):
-            self.process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(5)
-                return
 
     def end(self) -> int:
         """Read what is left; the exit code."""
@@ -139,7 +136,7 @@ def test_at_a_terminal_there_is_a_prompt_and_three_ways_to_leave(guide: Path, le
         os.write(there.keys, b"saws?\n")
         there.until_asked(2)
         if leaving == "ctrl-c":
-            there.interrupt()
+            there.process.send_signal(signal.SIGINT)
         else:
             os.write(there.keys, leaving.encode())
         assert there.end() == 0
