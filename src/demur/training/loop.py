@@ -59,6 +59,12 @@ class Schedule:
 
         return torch.autocast(self.device, torch.bfloat16) if self.precision == "bf16" else nullcontext()
 
+    def attending(self, network: torch.nn.Module) -> AbstractContextManager[Any]:
+        """The context in which a network learns."""
+        from demur.nets.attention import quick
+
+        return quick(network) if self.quick else nullcontext()
+
 
 def fit(
     network: torch.nn.Module,
@@ -78,94 +84,73 @@ def fit(
     something of each epoch. Where `judge` says how good the network is, the best epoch's weights are taken.
     Processes that torchrun started share the steps.
     """
-    require("torch", extra="encoder")
-    if schedule.quick:
-        from demur.nets.attention import quick
-
-        with quick(network):
-            _taken(network, steps, loss_of, schedule, checkpoint, report, ends, objective, judge)
-    else:
-        _taken(network, steps, loss_of, schedule, checkpoint, report, ends, objective, judge)
-
-
-def _taken(
-    network: torch.nn.Module,
-    steps: Sequence[Step],
-    loss_of: Callable[[Step], tuple[torch.Tensor, int]],
-    schedule: Schedule,
-    checkpoint: Path | None,
-    report: Report,
-    ends: Sequence[int],
-    objective: Objective | None,
-    judge: Callable[[], float] | None,
-) -> None:
-    import torch
-
-    every = [*network.parameters(), *(objective.parameters() if objective else ())]
-    learning = [weight for weight in every if weight.requires_grad]
-    optimiser = torch.optim.AdamW(
-        learning, lr=schedule.learning_rate, weight_decay=schedule.weight_decay, fused=True
-    )
-    network.train()
-    at = resumed(checkpoint, network, objective, optimiser)
-    for told in at.log:
-        report({**told, "resumed": True})
-    all_of_us = together(objective, schedule.device)
-    updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * all_of_us.world))
-    said = kept = time.monotonic()
-    pairs = 0
-    for number in range(at.step, len(updates)):
-        parts, epoch = updates[number]
-        for group in optimiser.param_groups:
-            group["lr"] = schedule.learning_rate * schedule.rate(number, len(updates))
-        optimiser.zero_grad(set_to_none=True)
-        mean, seen = 0.0, 0
-        for part in parts[all_of_us.rank :: all_of_us.world]:
-            with schedule.casting():
-                loss, count = loss_of(part)
-            (loss / len(parts)).backward()  # type: ignore[no-untyped-call]  # torch says no type here
-            mean, seen = mean + loss.item() / len(parts), seen + count
-        mean = sane(all_of_us.add(learning, mean))
-        torch.nn.utils.clip_grad_norm_(learning, schedule.clip)
-        optimiser.step()
-        at.took(mean)
-        pairs += seen
-        now = time.monotonic()
-        last = at.step == len(updates)
-        if now - said > _SAY or last:
-            waiting = {
-                "pairs_per_second": pairs / max(now - said, 1e-9),
-                "seconds_left": (now - said) / max(pairs, 1) * seen * (len(updates) - at.step),
-            }
-            share = {"step": at.step, "steps": len(updates), "share": at.step / len(updates)}
-            report({**share, "loss": at.average, **waiting})
-            said, pairs = now, 0
-        if ends and (last or updates[number + 1][1] != epoch):
-            facts: dict[str, Any] = {"epoch": epoch, "epochs": len(ends), "loss": at.total / at.taken}
-            facts |= objective.told() if objective else {}
-            if judge is not None:
-                network.eval()
-                facts["dev"] = judge()
-                at.judged(epoch, facts["dev"], network)
-                network.train()
-                if 0 < schedule.patience <= epoch - at.best_epoch:
-                    at.step = len(updates)
-            at.total, at.taken = 0.0, 0
-            at.log.append(facts)
-            report(facts)
-        over = at.step == len(updates)
-        if (
-            checkpoint is not None
-            and all_of_us.rank == 0
-            and (over or time.monotonic() - kept > 60 * schedule.minutes)
-        ):
-            keep(checkpoint, network, objective, optimiser, at)
-            kept = time.monotonic()
-        if over:
-            break
-    if at.best:
-        network.load_state_dict(at.best)
-    network.eval()
+    torch: Any = require("torch", extra="encoder")
+    with schedule.attending(network):
+        every = [*network.parameters(), *(objective.parameters() if objective else ())]
+        learning = [weight for weight in every if weight.requires_grad]
+        optimiser = torch.optim.AdamW(
+            learning, lr=schedule.learning_rate, weight_decay=schedule.weight_decay, fused=True
+        )
+        network.train()
+        at = resumed(checkpoint, network, objective, optimiser)
+        for told in at.log:
+            report({**told, "resumed": True})
+        all_of_us = together(objective, schedule.device)
+        updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * all_of_us.world))
+        said = kept = time.monotonic()
+        pairs = 0
+        for number in range(at.step, len(updates)):
+            parts, epoch = updates[number]
+            for group in optimiser.param_groups:
+                group["lr"] = schedule.learning_rate * schedule.rate(number, len(updates))
+            optimiser.zero_grad(set_to_none=True)
+            mean, seen = 0.0, 0
+            for part in parts[all_of_us.rank :: all_of_us.world]:
+                with schedule.casting():
+                    loss, count = loss_of(part)
+                (loss / len(parts)).backward()  # type: ignore[no-untyped-call]  # torch says no type here
+                mean, seen = mean + loss.item() / len(parts), seen + count
+            mean = sane(all_of_us.add(learning, mean))
+            torch.nn.utils.clip_grad_norm_(learning, schedule.clip)
+            optimiser.step()
+            at.took(mean)
+            pairs += seen
+            now = time.monotonic()
+            last = at.step == len(updates)
+            if now - said > _SAY or last:
+                waiting = {
+                    "pairs_per_second": pairs / max(now - said, 1e-9),
+                    "seconds_left": (now - said) / max(pairs, 1) * seen * (len(updates) - at.step),
+                }
+                share = {"step": at.step, "steps": len(updates), "share": at.step / len(updates)}
+                report({**share, "loss": at.average, **waiting})
+                said, pairs = now, 0
+            if ends and (last or updates[number + 1][1] != epoch):
+                facts: dict[str, Any] = {"epoch": epoch, "epochs": len(ends), "loss": at.total / at.taken}
+                facts |= objective.told() if objective else {}
+                if judge is not None:
+                    network.eval()
+                    facts["dev"] = judge()
+                    at.judged(epoch, facts["dev"], network)
+                    network.train()
+                    if 0 < schedule.patience <= epoch - at.best_epoch:
+                        at.step = len(updates)
+                at.total, at.taken = 0.0, 0
+                at.log.append(facts)
+                report(facts)
+            over = at.step == len(updates)
+            if (
+                checkpoint is not None
+                and all_of_us.rank == 0
+                and (over or time.monotonic() - kept > 60 * schedule.minutes)
+            ):
+                keep(checkpoint, network, objective, optimiser, at)
+                kept = time.monotonic()
+            if over:
+                break
+        if at.best:
+            network.load_state_dict(at.best)
+        network.eval()
 
 
 def _updates(
