@@ -47,8 +47,8 @@ class CrossEncoder(Trainer):
     there is a dev set, it is taken after each epoch and the best epoch's weights win; with `patience`,
     training ends after so many epochs without a gain. `smoothing` moves a share of what is asked for to all
     answers alike, and `focal` lets answers count less the surer they are. `device` is the GPU if there is
-    one, unless it says cpu or cuda. With `quick` attention has no dropout, which on a CPU saves a quarter of
-    the time, and half where texts are long.
+    one, unless it says cpu or cuda. With `quick` attention has no dropout, which on a CPU saves a tenth of
+    the time, and more where texts are long.
     """
 
     name: ClassVar[str] = "cross-encoder"
