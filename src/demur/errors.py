@@ -39,6 +39,10 @@ class UsageError(DemurError, ValueError):
     """A call or command that cannot mean anything."""
 
 
+class Astray(UsageError):
+    """Training that ended in numbers that are none: other settings may do."""
+
+
 class UnknownName(UsageError, LookupError):
     """A name that is not registered."""
 

@@ -9,11 +9,12 @@ import pytest
 import torch
 from torch import nn
 
-from demur.errors import UsageError
+from demur.errors import DataError, UsageError
 from demur.training import trainer
 from demur.training.loop import Schedule, fit
 from demur.training.objectives import Objective, Seen
 from demur.training.pool_losses import Loss, listwise, loss_of, pointwise
+from demur.types import Pool
 from training.test_cross_encoder import POOLS, quick
 
 STEPS = [[n % 5, (n + 2) % 5] for n in range(12)]
@@ -122,6 +123,14 @@ def test_settings_that_are_off_are_as_before() -> None:
     for wrong in ("smoothing=1", "focal=-1.0", "device=tpu", "early=speed", "accumulate=-1"):
         with pytest.raises(UsageError):
             trainer(f"cross-encoder({wrong})")
+
+
+def test_early_names_one_measure_that_dev_can_tell() -> None:
+    with pytest.raises(UsageError, match="names several measures"):
+        trainer("cross-encoder(early='MAP, RR')")
+    blank = [Pool.of(pool.question, pool.answers) for pool in POOLS[8:]]
+    with pytest.raises(DataError, match="early=MAP has nothing to go by: dev has no right answer"):
+        quick(early="MAP").train(POOLS[:8], blank)
 
 
 SCORES, RIGHT, SIZES = torch.tensor([2.0, -1.0, 0.5, 0.1, 3.0]), torch.tensor([1, 0, 0, 0, 1]) > 0, [3, 2]

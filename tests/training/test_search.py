@@ -11,7 +11,8 @@ import pytest
 
 from demur import store, toml
 from demur.data import formats
-from demur.errors import DataError, UsageError
+from demur.errors import Astray, DataError, UsageError
+from demur.specs import parse
 from demur.training import search as searching
 from demur.training import stages
 from demur.training.making import make
@@ -36,8 +37,8 @@ def recipe(tmp_path: Path) -> Recipe:
 def test_a_grid_tries_all_and_the_best_settings_win(recipe: Recipe) -> None:
     best, trials = search(recipe)
     assert [list(trial.settings.values()) for trial in trials] == [[1e-6, 1], [1e-6, 4], [0.05, 1], [0.05, 4]]
-    winner = max(trials, key=lambda trial: trial.value)
-    assert winner.value > min(trial.value for trial in trials)
+    winner = max(trials, key=lambda trial: trial.rank)
+    assert winner.rank > min(trial.rank for trial in trials)
     built: Any = best.by(best.stage[0])
     assert built.learning_rate == winner.settings["learning_rate"]
     assert built.epochs == winner.settings["epochs"]
@@ -72,6 +73,47 @@ def test_a_search_that_was_killed_goes_on(
     assert not [path for path in work.iterdir() if store.is_model(path)]  # models of trials are not kept
 
 
+@pytest.fixture
+def steep_is_astray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training with a learning rate above 1 ends in numbers that are none."""
+    real = stages.run
+
+    def run(recipe: Recipe, *more: Any) -> Any:
+        if parse_stage(recipe)["learning_rate"] > 1:
+            raise Astray("training went astray")
+        return real(recipe, *more)
+
+    monkeypatch.setattr(stages, "run", run)
+
+
+@pytest.mark.parametrize("method", ["grid", "random"])
+@pytest.mark.usefixtures("steep_is_astray")
+def test_a_trial_that_goes_astray_is_one_of_many(recipe: Recipe, method: str, tmp_path: Path) -> None:
+    if method != "grid":
+        pytest.importorskip("optuna")
+    space: dict[str, Any] = {"learning_rate": [9.0, 0.05]}
+    wanted = replace(recipe, search=Search(space, method, trials=6))
+    work = tmp_path / "work"
+    work.mkdir()
+    best, trials = search(wanted, work)
+    lost = [trial for trial in trials if trial.value is None]
+    assert {trial.settings["learning_rate"] for trial in lost} == {9.0}
+    assert parse_stage(best)["learning_rate"] == 0.05
+    assert search(wanted, work) == (best, trials)  # what was noted says so too
+    made_of = make(wanted, tmp_path / "model")
+    assert "| went astray |" in (made_of.folder / "README.md").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("steep_is_astray")
+def test_a_search_in_which_all_goes_astray_says_so(recipe: Recipe) -> None:
+    with pytest.raises(UsageError, match="with none of the settings did training come to an end"):
+        search(replace(recipe, search=Search({"learning_rate": [9.0, 8.0]})))
+
+
+def parse_stage(recipe: Recipe) -> dict[str, Any]:
+    return dict(parse(f"stage({recipe.stage[-1].settings})").settings)
+
+
 @pytest.mark.parametrize("method", ["tpe", "random"])
 def test_drawn_trials_lie_in_their_ranges_and_repeat(
     recipe: Recipe, method: str, monkeypatch: pytest.MonkeyPatch
@@ -98,18 +140,18 @@ def test_seeds_are_averaged(recipe: Recipe) -> None:
     space = {"epochs": [2]}
     both = search(Recipe(recipe.trainer, recipe.stage, search=Search(space, seeds=2)))[1][0]
     one = [
-        search(Recipe(recipe.trainer, recipe.stage, seed=seed, search=Search(space)))[1][0].value
+        search(Recipe(recipe.trainer, recipe.stage, seed=seed, search=Search(space)))[1][0].rank
         for seed in (0, 1)
     ]
     assert both.values == one
-    assert both.value == pytest.approx(sum(one) / 2)
+    assert both.rank == pytest.approx(sum(one) / 2)
 
 
 def test_the_model_is_that_of_the_best_trial_and_its_card_lists_all(recipe: Recipe, tmp_path: Path) -> None:
     made_model = make(recipe, tmp_path / "model")
     best, trials = search(recipe)
     assert made_model.dev is not None
-    assert made_model.dev.measures["MAP"].mean == pytest.approx(max(trial.value for trial in trials))
+    assert made_model.dev.measures["MAP"].mean == pytest.approx(max(trial.rank for trial in trials))
     card = (tmp_path / "model" / "README.md").read_text()
     assert "4 settings were tried" in card
     assert len(store.opened(tmp_path / "model").made["trials"]) == 4

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from demur.errors import UnknownName, UsageError, require
-from demur.evaluation.measures import parse_measures
 from demur.rankers.base import Ranker
 from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
 from demur.training.base import Report, Trainer, silent
 from demur.training.committee import Members
-from demur.training.judging import checkpoint_name, judges, on_dev
+from demur.training.judging import checkpoint_name, judges, on_dev, sole
 from demur.training.quarry import Quarry
 from demur.types import Pool
 
@@ -76,7 +75,7 @@ class Adversarial(Trainer):
         if min(self.learning_rate, self.generator_rate, self.temperature) < 0:
             raise UsageError("learning_rate, generator_rate and temperature must not be below 0")
         if self.early:
-            parse_measures(self.early)
+            sole(self.early)
         self._members()
 
     def train(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from demur.errors import UsageError
+from demur.errors import Astray
 from demur.rankers.base import Ranker
 from demur.specs import Spec, Spelled, parse
 from demur.types import Pool
@@ -25,7 +25,7 @@ def sane(loss: float) -> float:
     """The loss of a step, if it is a finite number; after any other the weights would soon be none either."""
     if math.isfinite(loss):
         return loss
-    raise UsageError(
+    raise Astray(
         "training went astray: its loss is not a finite number; lower learning_rate, or look for scores of a "
         "teacher or vectors of words that are none"
     )

@@ -110,15 +110,19 @@ def _measures(dev: Report | None) -> str:
 
 def _trials(trials: Sequence[Trial]) -> str:
     """The settings that were tried, the best first."""
-    best = sorted(trials, key=lambda trial: -trial.value)
+    best = sorted(trials, key=lambda trial: -trial.rank)
     keys = list(best[0].settings)
     rows = [
-        [*(_figure(trial.settings[key]) for key in keys), f"{trial.value:.4f}"] for trial in best[:_SHOWN]
+        [*(_figure(trial.settings[key]) for key in keys), _reached(trial.value)] for trial in best[:_SHOWN]
     ]
     table = [f"| {' | '.join(cells)} |" for cells in ([*keys, "dev"], ["---"] * (len(keys) + 1), *rows)]
     more = "" if len(best) <= _SHOWN else f" The best {_SHOWN} of them:"
     said = f"{len(best)} settings were tried, and the best on the dev set was taken: it looks better there "
     return f"## How its settings were found\n\n{said}than it is.{more}\n\n" + "\n".join(table)
+
+
+def _reached(value: float | None) -> str:
+    return "went astray" if value is None else f"{value:.4f}"
 
 
 def _terms(done: Sequence[Done]) -> list[str]:

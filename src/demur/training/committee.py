@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from demur.errors import UnknownName, UsageError
-from demur.evaluation.measures import parse_measures
 from demur.rankers.base import Ranker
 from demur.rankers.committee import HOW, Committee
 from demur.rankers.match_nets import Match
 from demur.training.base import Report, Trainer, silent
-from demur.training.judging import judges, on_dev
+from demur.training.judging import judges, on_dev, sole
 from demur.types import FloatArray, Pool
 
 TAKES = ("committee", "best", "last", "greedy", "average", "all")
@@ -46,7 +45,7 @@ class Members(Trainer):
             raise UnknownName("way to vote", self.how, HOW)
         if min(self.every, self.rounds) < 1:
             raise UsageError("every and rounds must be 1 or more")
-        parse_measures(self.measure)
+        sole(self.measure, "measure")
         given = [part for part in self.weights.replace(";", ",").split(",") if part.strip()]
         Committee("; ".join(["length"] * max(len(given), 1)), self.how, self.weights)  # or it says why
 

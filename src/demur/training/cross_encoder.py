@@ -14,15 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from demur.embedders.encoder_loading import content, device_named
-from demur.errors import UsageError, require
-from demur.evaluation import evaluate
-from demur.evaluation.measures import parse_measures
+from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.rankers.cross_encoder import positions
 from demur.rankers.pairs import Pairs, tokenised
 from demur.training.base import Report, Trainer, silent
 from demur.training.groups import WORST, worst
+from demur.training.judging import judges, on_dev, sole
 from demur.training.loop import Schedule, Step, fit
 from demur.training.order import steps_of
 from demur.types import IntArray, Pool
@@ -85,7 +84,7 @@ class CrossEncoder(Trainer):
         if self.device not in ("", "cpu", "cuda"):
             raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
         if self.early and self.early != WORST:
-            parse_measures(self.early)
+            sole(self.early)
 
     @property
     def depends(self) -> str:
@@ -118,6 +117,9 @@ class CrossEncoder(Trainer):
             objective = self._objective(pools, taught, network).to(device)
             judge = None
             if self.early and dev:
+                if not judges(dev):
+                    what = f"early={self.early} has nothing to go by: dev has no right answer"
+                    raise DataError(what, fix="label some there, or leave out early")
                 looked_at = dataclasses.replace(begun, device=device).holding(network, tokenizer)
                 judge = lambda: _measured(looked_at, dev, self.early)  # noqa: E731
             named = None
@@ -252,4 +254,4 @@ class CrossEncoder(Trainer):
 def _measured(ranker: Ranker, dev: Sequence[Pool], measure: str) -> float:
     if measure == WORST:
         return worst(dev, ranker.prepare(dev).score_pools(dev))
-    return next(iter(evaluate(ranker, dev, measure).measures.values())).mean
+    return on_dev(ranker, dev, measure)

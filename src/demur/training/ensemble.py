@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from demur.errors import UnknownName, UsageError
-from demur.evaluation.measures import parse_measures
 from demur.rankers.base import Ranker
 from demur.rankers.committee import Committee
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
 from demur.training.committee import Members, averaged
-from demur.training.judging import judges, on_dev
+from demur.training.judging import judges, on_dev, sole
 from demur.types import Pool
 
 OF = ("seeds", "snapshots")
@@ -46,7 +45,7 @@ class Ensemble(Trainer):
             raise UnknownName("way to make members", self.of, OF)
         if self.count < 1 or self.seed < 0:
             raise UsageError("count must be 1 or more, and seed 0 or more")
-        parse_measures(self.measure)
+        sole(self.measure, "measure")
         self._members()
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from demur.errors import DataError, UsageError
+from demur.errors import Astray, DataError
 from demur.nets.match_net import Worded
 from demur.rankers import ranker
 from demur.rankers.match_nets import Trained
@@ -246,7 +246,7 @@ class Field:
         found = torch.cat(parts)
         if not found.isfinite().all():  # nothing can be drawn by such scores, nor learnt from them
             what = "a net of the game went astray: its scores are not finite numbers"
-            raise UsageError(f"{what}; lower learning_rate or generator_rate")
+            raise Astray(f"{what}; lower learning_rate or generator_rate")
         grid = torch.full(texts.shape, -torch.inf)
         places = torch.from_numpy(rows[order]), torch.from_numpy(columns[order])
         return grid.index_put(places, found)

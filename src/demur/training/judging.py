@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from demur.evaluation import evaluate
+from demur.errors import UsageError
+from demur.evaluation import evaluate, parse_measures
 from demur.rankers.base import Ranker
 from demur.types import FloatArray, Pool
 
@@ -13,6 +14,12 @@ from demur.types import FloatArray, Pool
 def on_dev(of: Ranker | Sequence[FloatArray], dev: Sequence[Pool], measure: str) -> float:
     """The mean of a measure over pools: of a ranker, or of scores."""
     return next(iter(evaluate(of, dev, measure).measures.values())).mean
+
+
+def sole(measures: str, setting: str = "early") -> None:
+    """An error that says so, if a setting that means one measure names several."""
+    if len(parse_measures(measures)) > 1:
+        raise UsageError(f"{setting}={measures!r} names several measures; name the one to go by")
 
 
 def judges(dev: Iterable[Pool]) -> bool:

@@ -15,14 +15,13 @@ from demur.embedders import embedder
 from demur.embedders.tables import Table, table
 from demur.embedders.words import located
 from demur.errors import DataError, UnknownName, UsageError, require
-from demur.evaluation.measures import parse_measures
 from demur.rankers import match_nets as rankers
 from demur.rankers.base import Ranker
 from demur.rankers.match_nets import Match, Trained
 from demur.rankers.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
 from demur.training.base import Report, Trainer, silent
-from demur.training.judging import checkpoint_name, judges, on_dev
+from demur.training.judging import checkpoint_name, judges, on_dev, sole
 from demur.training.loop import Schedule, Step, fit
 from demur.training.quarry import Quarry
 from demur.types import IntArray, Pool
@@ -76,7 +75,7 @@ class MatchTrainer(Trainer):
         if self.tuned and self._contextual:
             raise UsageError("vectors of an encoder are not tuned; leave out tuned, or name a file")
         if self.early:
-            parse_measures(self.early)
+            sole(self.early)
 
     @property
     def depends(self) -> str:

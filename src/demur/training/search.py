@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import UsageError, require
+from demur.errors import Astray, UsageError, require
 from demur.evaluation.measures import parse_measures
 from demur.specs import Setting, parse, spell
 from demur.training.base import Report, silent
@@ -58,11 +58,19 @@ class Search:
 
 @dataclass(frozen=True)
 class Trial:
-    """Settings that were tried, and what they came to on the dev set: the mean, and seed by seed."""
+    """Settings that were tried, and what they came to on the dev set: the mean, and seed by seed.
+
+    There is no value where training went astray.
+    """
 
     settings: dict[str, Setting]
-    value: float
+    value: float | None
     values: list[float] = field(default_factory=list)
+
+    @property
+    def rank(self) -> float:
+        """What trials are compared by: those without a value are below all others."""
+        return -math.inf if self.value is None else self.value
 
 
 def search(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tuple[Recipe, list[Trial]]:
@@ -97,7 +105,9 @@ def search(recipe: Recipe, work: Path | None = None, report: Report = silent) ->
             _note(log, trial)
             known[_spelled(settings)] = trial
         done.append(trial)
-    best = max(done, key=lambda trial: trial.value)  # of equals the first
+    best = max(done, key=lambda trial: trial.rank)  # of equals the first
+    if best.value is None:
+        raise UsageError("with none of the settings did training come to an end; lower learning_rate")
     return _with(recipe, best.settings), done
 
 
@@ -115,10 +125,13 @@ def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, r
     wanted = recipe.search
     assert wanted is not None  # the caller has looked
     dev = stages.pools_of(recipe.stage[-1].dev)
-    values = []
+    values: list[float] = []
     for seed in range(recipe.seed, recipe.seed + wanted.seeds):
         trial = replace(_with(recipe, settings), seed=seed)
-        ranker, _ = stages.run(trial, work, report)
+        try:
+            ranker, _ = stages.run(trial, work, report)
+        except Astray:  # a result of these settings, and no reason to try no others
+            return Trial(dict(settings), None, values)
         if quoted(ranker, dev):
             assert isinstance(ranker, Reader)
             values.append(measured(ranker, dev, wanted.measure))
@@ -151,7 +164,8 @@ def _proposed(wanted: Search, done: Sequence[Trial]) -> Iterator[dict[str, Setti
     for number in range(wanted.trials):
         asked = study.ask(space)
         yield dict(asked.params)
-        study.tell(asked, done[number].value)
+        value = done[number].value
+        study.tell(asked, value, None if value is not None else optuna.trial.TrialState.FAIL)
 
 
 def _distribution(values: Any, kinds: Any) -> Any:
