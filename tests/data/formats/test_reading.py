@@ -35,6 +35,24 @@ def test_our_jsonl_keeps_what_it_does_not_know(tmp_path: Path) -> None:
     assert pool.candidates[0].extra == {"score": 0.1}
 
 
+def test_our_jsonl_needs_no_ids(tmp_path: Path) -> None:
+    bare = {"question": "q?", "candidates": [{"text": "a", "label": 1}, {"text": "b", "by": "me"}]}
+    some = {
+        "id": "x",
+        "question": "p?",
+        "topic": 1,
+        "candidates": [{"text": "a"}, {"id": "own", "text": "b"}],
+    }
+    pools = read(tmp_path, f"{json.dumps(bare)}\n\n{json.dumps(some)}\n{json.dumps(bare | {'topic': 2})}")
+    assert shape(pools) == [
+        ("1", "q?", [("1-0", "a", 1), ("1-1", "b", None)]),
+        ("x", "p?", [("x-0", "a", None), ("own", "b", None)]),
+        ("4", "q?", [("4-0", "a", 1), ("4-1", "b", None)]),
+    ]
+    assert [dict(pool.extra) for pool in pools] == [{}, {"topic": 1}, {"topic": 2}]
+    assert dict(pools[0].candidates[1].extra) == {"by": "me"}
+
+
 def test_labels_may_be_said_in_several_ways(tmp_path: Path) -> None:
     content = "".join(f"q\ta\t{mark}\n" for mark in ("1", "1.0", "", " ", "-2", "+3", " 0 ", "1e1"))
     assert read(tmp_path, content, "a.tsv")[0].labels == [1, 1, None, None, -2, 3, 0, 10]

@@ -1,6 +1,7 @@
 """Our own format: one pool per line, ``{"id", "question", "candidates": [{"id", "text", "label"}]}``.
 
-A label may be missing. Unknown keys of a pool or candidate, a ``score`` among them, are kept in ``extra``
+A label may be missing, and so may ids: pools without one are called by their line, `1`, `2` …, and their
+candidates `1-0`, `1-1` …, as in TSV. Unknown keys of a pool or candidate, a ``score`` among them, are kept in ``extra``
 and written back: what is written is read back equal.
 """
 
@@ -21,20 +22,23 @@ _CANDIDATE = frozenset({"id", "text", "label"})
 def read(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
     for place, line in objects(path):
-        id, question = id_of(line, "id", place), text_of(line, "question", place)
+        id = id_of(line, "id", place) if "id" in line else str(place.line)
+        question = text_of(line, "question", place)
         raw = list_of(line, "candidates", place, dict)
-        extra = others(line, _POOL) if len(line) > 3 else None
-        yield build_pool(
-            id, question, [_candidate(one, n, place) for n, one in enumerate(raw, 1)], place, extra
-        )
+        extra = None if line.keys() <= _POOL else others(line, _POOL)
+        candidates = [_candidate(one, n, place, id) for n, one in enumerate(raw)]
+        yield build_pool(id, question, candidates, place, extra)
 
 
-def _candidate(raw: Object, number: int, place: Place) -> Candidate:
+def _candidate(raw: Object, number: int, place: Place, pool: str) -> Candidate:
     id, text, mark = raw.get("id"), raw.get("text"), raw.get("label")
+    if "id" not in raw:
+        id = f"{pool}-{number}"
     if type(id) is not str or type(text) is not str or not (mark is None or type(mark) is int):
-        inside = Place(place.path, place.line, f"candidate {number}")
-        id, text, mark = id_of(raw, "id", inside), text_of(raw, "text", inside), label(mark, inside)
-    if len(raw) > 2 + ("label" in raw):
+        inside = Place(place.path, place.line, f"candidate {number + 1}")
+        id = id if type(id) is str else id_of(raw, "id", inside)
+        text, mark = text_of(raw, "text", inside), label(mark, inside)
+    if not raw.keys() <= _CANDIDATE:
         return Candidate(id, text, mark, others(raw, _CANDIDATE))
     return Candidate(id, text, mark)
 
