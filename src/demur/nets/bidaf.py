@@ -8,7 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, relu
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from demur.nets.match_net import BothWays
 
 
 class BiDAF(nn.Module):
@@ -33,10 +34,10 @@ class BiDAF(nn.Module):
         self.convolution = nn.Conv1d(16, filters, 5)
         self.gates = nn.ModuleList(nn.Linear(both, both) for _ in range(2))
         self.changes = nn.ModuleList(nn.Linear(both, both) for _ in range(2))
-        self.context = Around(both, hidden)
+        self.context = BothWays(nn.LSTM, both, hidden)
         self.alike = nn.Linear(6 * hidden, 1, bias=False)
-        self.modelling = nn.ModuleList([Around(8 * hidden, hidden), Around(2 * hidden, hidden)])
-        self.ending = Around(2 * hidden, hidden)
+        self.modelling = nn.ModuleList(BothWays(nn.LSTM, e, hidden) for e in (8 * hidden, 2 * hidden))
+        self.ending = BothWays(nn.LSTM, 2 * hidden, hidden)
         self.start, self.end = nn.Linear(10 * hidden, 1), nn.Linear(10 * hidden, 1)
         self.null = nn.Parameter(torch.zeros(1))
 
@@ -82,17 +83,3 @@ class BiDAF(nn.Module):
 
     def _dropped(self, x: Tensor) -> Tensor:
         return dropout(x, self.drop, self.training)
-
-
-class Around(nn.Module):
-    """What an LSTM says of each place from the left and from the right; padding is not read."""
-
-    def __init__(self, wide: int, hidden: int) -> None:
-        super().__init__()
-        self.lstm = nn.LSTM(wide, hidden, batch_first=True, bidirectional=True)
-
-    def forward(self, x: Tensor, there: Tensor) -> Tensor:
-        """From b × t × wide to b × t × 2h, zeros where nothing is there."""
-        packed = pack_padded_sequence(x, there.sum(1).cpu(), batch_first=True, enforce_sorted=False)
-        found, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=x.shape[1])
-        return found

@@ -80,6 +80,7 @@ class Bidaf(ReaderTrainer):
     """
 
     name: ClassVar[str] = "bidaf"
+    edition: ClassVar[int] = 2
     vectors: str = ""
     wide: int = 100
     hidden: int = 100

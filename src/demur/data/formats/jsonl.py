@@ -1,8 +1,8 @@
 """Our own format: one pool per line, ``{"id", "question", "candidates": [{"id", "text", "label"}]}``.
 
 A label may be missing, and so may ids: pools without one are called by their line, `1`, `2` …, and their
-candidates `1-0`, `1-1` …, as in TSV. Unknown keys of a pool or candidate, a ``score`` among them, are kept in ``extra``
-and written back: what is written is read back equal.
+candidates `1-0`, `1-1` …, as in TSV. Unknown keys of a pool or candidate, a ``score`` among them, are kept in
+``extra`` and written back: what is written is read back equal.
 """
 
 from __future__ import annotations
