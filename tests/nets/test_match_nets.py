@@ -114,6 +114,20 @@ def test_words_are_matched_where_they_stand() -> None:
     assert net(question, answer, there[:, :1], there).tolist() == [3 + 10 * 4]
 
 
+@pytest.mark.parametrize("words", [(1, 1), (4, 7), (12, 14), (13, 2), (20, 30)])
+def test_a_deep_matching_net_sees_its_whole_grid(
+    words: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(3)
+    net = DeepMatching(6, rows=12, columns=14, hidden=5).eval()
+    texts = [torch.randn(2, length, 6) for length in words]
+    there = [torch.ones(2, length, dtype=torch.bool) for length in words]
+    texts[1][1, 1:], there[1][1, 1:] = 0, False
+    found = net(*texts, *there)
+    monkeypatch.setattr(torch.jit, "is_tracing", lambda: True)  # exported, it computes what is padding too
+    assert torch.allclose(net(*texts, *there), found, atol=1e-6)
+
+
 def test_the_memory_of_a_hop_is_what_the_hop_before_saw() -> None:
     """The released code adds the question's mean again (m1 = m0 + o0); `fixed` adds what the hop saw."""
     torch.manual_seed(1)

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 from torch.nn.functional import dropout, max_pool2d, relu
 
 from demur.nets.match_net import BothWays, MatchNet, filled
@@ -47,11 +48,24 @@ class DeepMatching(MatchNet):
     def forward(self, question: Tensor, answer: Tensor, asked: Tensor, there: Tensor) -> Tensor:
         """The score of each pair."""
         m, n = self.rows, self.columns
-        q = filled(self.states[0](question[:, :m], asked[:, :m]), m)  # b × m × 2h
-        a = filled(self.states[-1](answer[:, :n], there[:, :n]), n)  # b × n × 2h
-        question, answer = filled(question, m), filled(answer, n)  # b × m × e, b × n × e
+        question, answer, asked, there = question[:, :m], answer[:, :n], asked[:, :m], there[:, :n]
+        q, a = self.states[0](question, asked), self.states[-1](answer, there)  # b × m × 2h, b × n × 2h
         alike = torch.stack([question @ answer.transpose(1, 2), q @ a.transpose(1, 2)], 1)  # b × 2 × m × n
-        seen = max_pool2d(relu(self.convolution(alike)), 3)  # b × f × (m-2)/3 × (n-2)/3
+        seen = self.pictured(alike)  # b × f × (rows-2)/3 × (columns-2)/3
         seen = dropout(seen.flatten(1), self.drop, self.training)
         scores: Tensor = self.output(self.dense(seen).tanh())[:, 0]
         return scores  # b
+
+    def pictured(self, alike: Tensor) -> Tensor:
+        """What the convolution sees on the whole grid; behind both texts that is known beforehand."""
+        high, wide = (self.rows - 2) // 3, (self.columns - 2) // 3
+        m, n = alike.shape[2:]
+        up, across = (
+            (high, wide) if torch.jit.is_tracing() else (min(high, -(-m // 3)), min(wide, -(-n // 3)))
+        )
+        alike = filled(alike.flatten(0, 1), 3 * up + 2).unflatten(0, alike.shape[:2])  # b × 2 × 3·up+2 × n
+        alike = F.pad(alike, (0, 3 * across + 2))[..., : 3 * across + 2]
+        seen = max_pool2d(relu(self.convolution(alike)), 3)  # b × f × up × across
+        nothing = relu(self.convolution.bias)[:, None, None]
+        seen = torch.cat([seen, nothing.expand(*seen.shape[:3], wide - across)], 3)
+        return torch.cat([seen, nothing.expand(*seen.shape[:2], high - up, wide)], 2)
