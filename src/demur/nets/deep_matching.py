@@ -59,13 +59,21 @@ class DeepMatching(MatchNet):
     def pictured(self, alike: Tensor) -> Tensor:
         """What the convolution sees on the whole grid; behind both texts that is known beforehand."""
         high, wide = (self.rows - 2) // 3, (self.columns - 2) // 3
-        m, n = alike.shape[2:]
-        up, across = (
-            (high, wide) if torch.jit.is_tracing() else (min(high, -(-m // 3)), min(wide, -(-n // 3)))
-        )
-        alike = filled(alike.flatten(0, 1), 3 * up + 2).unflatten(0, alike.shape[:2])  # b × 2 × 3·up+2 × n
+        b, _, m, n = alike.shape
+        whole = torch.onnx.is_in_onnx_export()  # of texts of any length
+        up, across = (high, wide) if whole else (min(high, -(-m // 3)), min(wide, -(-n // 3)))
+        alike = filled(alike.flatten(0, 1), 3 * up + 2)  # 2·b × 3·up+2 × n
         alike = F.pad(alike, (0, 3 * across + 2))[..., : 3 * across + 2]
-        seen = max_pool2d(relu(self.convolution(alike)), 3)  # b × f × up × across
-        nothing = relu(self.convolution.bias)[:, None, None]
+        seen = max_pool2d(
+            relu(self.convolution(alike.view(b, 2, *alike.shape[1:]))), 3
+        )  # b × f × up × across
+        nothing = relu(self.bias)[:, None, None]
         seen = torch.cat([seen, nothing.expand(*seen.shape[:3], wide - across)], 3)
         return torch.cat([seen, nothing.expand(*seen.shape[:2], high - up, wide)], 2)
+
+    @property
+    def bias(self) -> Tensor:
+        """What the convolution sees where there is nothing: f."""
+        bias = self.convolution.bias
+        assert bias is not None  # torch allows for convolutions without
+        return bias
