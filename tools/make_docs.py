@@ -15,7 +15,7 @@ from pathlib import Path
 import demur
 from demur import registry
 from demur.data import sources
-from tools import guarantee
+from tools import figures, guarantee
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -177,6 +177,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "api.md": api,
     "ask.svg": picture,
     "cli.md": cli,
+    "findings.md": lambda: figures.filled(DOCS / "findings.md"),
     "formats.md": formats,
     "guarantee.md": guarantee.page,
     "guarantee.svg": guarantee.picture,

@@ -1,0 +1,33 @@
+"""Figures in documents are those of results/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tools.figures import filled
+
+from demur.errors import DataError
+
+PLACE = "scarce table1 | BM25 | wikiqa answerable | MAP"
+
+
+def test_a_figure_is_filled_in_and_stays(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"# BM25\n\nIt has <!-- figure {PLACE} --><!-- / --> there.\n", "utf-8")
+    once = filled(page)
+    said = once.partition("-->")[2].partition("<!--")[0]
+    mean, _, interval = said.partition(" ")
+    low, high = interval.strip("()").split("–")
+    assert 0.5 < float(low) < float(mean) < float(high) < 0.8
+    page.write_text(once.replace(said, "0.999"), "utf-8")
+    assert filled(page) == once
+    assert once.startswith("# BM25") and once.endswith(" there.\n")
+
+
+@pytest.mark.parametrize("wrong", ["BM26", "Deep Matching Net"])
+def test_what_was_never_run_has_no_figure(wrong: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"<!-- figure {PLACE.replace('BM25', wrong)} -->0.9<!-- / -->", "utf-8")
+    with pytest.raises(DataError, match="there is no figure"):
+        filled(page)

@@ -1,0 +1,49 @@
+"""Figures in documents that people write: each stands between two marks, and is filled in from results/."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from demur.errors import DataError
+from demur.experiments.tables import Cell, cells, find
+
+ROOT = Path(__file__).resolve().parents[1]
+_MARK = re.compile(r"(<!-- figure ([^|>]+)\|([^|>]+)\|([^|>]+)\|([^|>]+?) -->)(.*?)(<!-- / -->)", re.DOTALL)
+"""Such as ``<!-- figure scan table2 | TANDA | wikiqa | MAP -->0.838<!-- / -->``: table, row, column and
+measure. Of several conventions ``fixed`` counts, or the table's first."""
+
+
+def filled(path: Path) -> str:
+    """A document with its figures as they are now; a figure that there is not is an error."""
+
+    def now(found: re.Match[str]) -> str:
+        table, row, column, measure = (part.strip() for part in found.groups()[1:5])
+        return f"{found[1]}{_said(path, table, row, column, measure)}{found[7]}"
+
+    return _MARK.sub(now, path.read_text("utf-8"))
+
+
+def _said(path: Path, table: str, row: str, column: str, measure: str) -> str:
+    """The mean with its interval, if it has one."""
+    paper, _, name = table.partition(" ")
+    here = [
+        cell
+        for cell in _cells(paper, name)
+        if (cell.row, cell.column, cell.measure) == (row, column, measure)
+    ]
+    found = sorted(here, key=lambda cell: cell.convention != "fixed")
+    if not found or found[0].mean is None:
+        what = f"there is no figure {table} | {row} | {column} | {measure}"
+        raise DataError(what, path=path, fix="run it, or leave it out")
+    cell = found[0]
+    if cell.low is None or cell.high is None:
+        return f"{cell.mean:,.3g}"
+    return f"{cell.mean:.3f} ({cell.low:.3f}–{cell.high:.3f})"
+
+
+@cache
+def _cells(paper: str, table: str) -> list[Cell]:
+    (recipe,) = find(ROOT / "experiments", paper, table)
+    return list(cells(recipe, ROOT / "results"))
