@@ -90,7 +90,7 @@ class Reading(Kind):
         answered = np.flatnonzero(found.predicted)
         kinds = np.select([found.correct, found.answerable], ["AD+", "AD-"], "UD")
         return {
-            "reader": reader.spec,
+            "reader": run.row.reader,
             "doubt": run.row.doubt,
             "pools": len(loaded.pools),
             "figures": figures(run, base, found) | {name: costs.get(name) for name in names},
