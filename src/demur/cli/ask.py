@@ -48,6 +48,12 @@ def ask(
 
     if question is None and not interactive:
         raise UsageError("there is no question; write one, or - for questions from stdin, or --interactive")
+    if question is not None and not question.strip() and not interactive:
+        raise UsageError("the question is empty; write one in quotes")
+    if risk is not None and not 0 < risk < 1:
+        raise UsageError(
+            f"--risk {risk:g} is no share of wrong answers; write one between 0 and 1, such as 0.2"
+        )
     who, opened = chosen(ranker, gate, risk)
     with warnings_noted():
         found = library(sources, example, stem)

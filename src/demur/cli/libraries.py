@@ -50,5 +50,12 @@ def again(ranker: str | None) -> str | None:
 def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:
     """What a library's search finds for each question, judged by the question's labels."""
     from demur.asking.calibrating import judged
+    from demur.errors import UsageError
 
-    return judged(search, tracked(questions, "asking", "questions"))
+    pools = list(questions)
+    found = judged(search, tracked(pools, "asking", "questions"))
+    if any(pool.positives for pool in pools) and not any(pool.positives for pool in found):
+        what = f"no right answer to these {len(pools):,} questions was found in the files"
+        fix = "name with --from the files that answer them, and label with the words that stand there"
+        raise UsageError(f"{what}; {fix}")
+    return found

@@ -41,12 +41,17 @@ def rank(
     """Rank given candidates for one question; each is shown on one line, its line breaks as spaces."""
     from demur.cli import explanations, gating, promises
     from demur.data.candidates import read_candidates
+    from demur.errors import DataError, UsageError
     from demur.types import Pool
 
+    if not question.strip():
+        raise UsageError("the question is empty; write one in quotes")
     opened = gating.gate_for(gate, ranker)
     chosen_ranker = ranker or (gating.ranker_of(opened, gate) if opened else None)
     built, rule = promises.ranker_and_sets(chosen_ranker, sets, calibration)
     given = list(read_candidates(candidates))
+    if not given and candidates != "-":
+        raise DataError(f"{candidates}: no candidates; write one to a line")
     built = built.prepare([Pool("q", question, tuple(given))])
     for promise in (opened, rule):
         if promise is not None:

@@ -13,6 +13,7 @@ from demur.files import lines
 
 TEXT = ("text", "passage", "body", "answer")
 
+_OTHERS = {";": "semicolons", "\t": "tabs"}  # what spreadsheets put between columns in place of commas
 _LONGEST = 1 << 30  # characters in a cell; Python's own limit is 131,072
 
 
@@ -35,7 +36,10 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
             continue
         if not columns:
             columns = [name.strip().lower() for name in row]
-            name_of_text(columns, place)
+            if len(columns) == 1 and (marks := [mark for mark in _OTHERS if mark in columns[0]]):
+                what = f"columns separated by {_OTHERS[marks[0]]}"
+                raise place.error(what, "save the file with commas between them")
+            name_of_text(columns, place, ", as the first row names the columns")
         elif len(row) != len(columns):
             what = f"{len(row)} cells in this row, but {len(columns)} in the header"
             raise place.error(what, "put quotes around cells that hold commas")
@@ -52,10 +56,10 @@ def text_in(entry: Mapping[str, Any], place: Place) -> str:
     return text
 
 
-def name_of_text(names: Iterable[str], place: Place) -> str:
+def name_of_text(names: Iterable[str], place: Place, why: str = "") -> str:
     """The one of the names under which the text stands."""
     found = next((name for name in TEXT if name in names), None)
     if found is None:
-        there = ", ".join(names)
-        raise place.error(f"no text among {there}", f"name one of them {', '.join(TEXT[:-1])} or {TEXT[-1]}")
+        fix = f"name one of them {', '.join(TEXT[:-1])} or {TEXT[-1]}{why}"
+        raise place.error(f"no text among {', '.join(names)}", fix)
     return found

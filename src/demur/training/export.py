@@ -83,7 +83,7 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
         return mini_export.export(ranker, folder, precision or "int8", calibrate)
     if not isinstance(ranker, CrossEncoder):
         what = f"{ranker.spec} is no cross-encoder, mini-torch, net that matches words, or committee of such"
-        raise UsageError(f"{what}, and only those can be exported")
+        raise UsageError(f"{what}, and only those can be exported; demur train --base minilm makes one")
     precision = precision or "int8"
     pools = some(calibrate)
     network, tokenizer = ranker.fresh()

@@ -1,0 +1,74 @@
+"""What a newcomer mistypes, or has in the wrong form, is said in one line that says what to do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demur.cli.main import main
+from demur.errors import UsageError
+from demur.specs import parse
+
+SEMICOLONS = "question;answer\nHow long?;A week\n"
+FILES = {
+    "answers.txt": "It rained.\n",
+    "empty.txt": "",
+    "semicolons.csv": SEMICOLONS,
+    "tabs.csv": SEMICOLONS.replace(";", "\t"),
+    "no-header.csv": "How long?,A week\n",
+    "guide.md": "Saws are lent for a week.\n",
+    "labelled.jsonl": json.dumps(
+        {"question": "How long?", "candidates": [{"text": "Ladders go out for days.", "label": 1}]}
+    )
+    + "\n",
+}
+
+RANK = "rank", "--candidates", "answers.txt"
+MISTAKES = [
+    ((*RANK, ""), "the question is empty; write one in quotes"),
+    (("ask", " ", "--from", "guide.md"), "the question is empty; write one in quotes"),
+    (("rank", "who?", "--candidates", "empty.txt"), "empty.txt: no candidates; write one to a line"),
+    ((*RANK, "who?", "--ranker", "modle/"), "if it is a folder, check the spelling of the path"),
+    (("ask", "who?", "--from", "guide.md", "--risk", "10"), "--risk 10 is no share of wrong answers"),
+    (("ask", "who?", "--from", "semicolons.csv"), "csv:1: columns separated by semicolons; save the file"),
+    (("ask", "who?", "--from", "tabs.csv"), "tabs.csv:1: columns separated by tabs; save the file"),
+    (("ask", "who?", "--from", "no-header.csv"), "or answer, as the first row names the columns"),
+    (("evaluate", "semicolons.csv", "--ranker", "bm25"), "separate the columns by commas, not semicolons"),
+    (("calibrate", "none", "labelled.jsonl", "--from", "guide.md"), "1 questions was found in the files"),
+    (("export", "bm25", "-o", "fast"), "only those can be exported; demur train --base minilm makes one"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "said"), MISTAKES)
+def test_a_mistake_is_said_in_one_line(
+    words: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, "utf-8")
+    monkeypatch.setattr(sys, "argv", ["demur", *words])
+    with pytest.raises(SystemExit) as left:
+        main()
+    out, err = capsys.readouterr()
+    assert (left.value.code, out) == (2, "")
+    assert said in err and err.startswith("demur: ") and err.count("\n") == 1
+
+
+def test_only_what_may_be_a_folder_is_said_to_be_one() -> None:
+    with pytest.raises(UsageError) as error:
+        parse("bm25(k1")
+    assert "folder" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["asking.Library", "data.pools", "risk.answer_sets"])
+def test_what_the_documents_call_needs_no_import_of_its_own(name: str) -> None:
+    done = subprocess.run([sys.executable, "-c", f"import demur; demur.{name}"], check=False)
+    assert done.returncode == 0
