@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from demur.asking.gate import Gate
-from demur.asking.quoting import around, asked, found, quote
+from demur.asking.quoting import around, asked, found, quote, same
 from demur.asking.reading import Look, looks, within
 from demur.asking.searching import Search, with_look
 from demur.types import Abstention, Answer, Candidate, Ranking, Verdict
@@ -27,13 +27,22 @@ class Asked:
         return asked(self.question, self.search.library.stem)
 
     def result(self, top: int, reader: object | None = None) -> Answer | Abstention:
-        """The answer or the abstention, with the best passages; a reader reads those not read already."""
-        best = self.ranking.candidates[:top]
+        """The answer or the abstention, with the best passages; a reader reads those not read already.
+
+        Where somebody has written an answer under this very question, that is the answer: neither a reader's
+        doubts nor a gate for given candidates are asked about it. A gate for these files is, as it was
+        calibrated with such questions among the others.
+        """
+        there = None if self._gate_is_for_files else self._written()
+        ranking = self.ranking if there is None else _first(self.ranking, there)
+        best = ranking.candidates[:top]
         if reader is not None:
             best = self._read(reader, best)
-        shown = Ranking(self.question, tuple(map(self._told, best)), self.ranking.scores[:top])
+        shown = Ranking(self.question, tuple(map(self._told, best)), ranking.scores[:top])
         if not best:
             return Abstention(self.question, self._why_nothing(), shown)
+        if there is not None:
+            return _answer(shown, None)
         if self.gate is None:
             look: Look | None = best[0].extra.get("look")
             if look is not None and look.span is None:
@@ -45,9 +54,18 @@ class Asked:
             return Abstention(self.question, verdict.refusal, shown, verdict.confidence, certificate)
         return replace(_answer(shown, verdict.confidence), certificate=certificate)
 
+    @property
+    def _gate_is_for_files(self) -> bool:
+        return self.gate is not None and self.search.known_to(self.gate) is self.search
+
+    def _written(self) -> int | None:
+        """The place of the best passage that stands under a heading which asks the very same."""
+        headings = (candidate.extra["heading"] for candidate in self.ranking.candidates)
+        return next((place for place, heading in enumerate(headings) if same(self.question, heading)), None)
+
     def _verdict(self, gate: Gate) -> Verdict:
         """What the gate says; one for given candidates judges what its ranker was given, headings and all."""
-        if self.search.known_to(gate) is self.search:
+        if self._gate_is_for_files:
             return gate.judge(self.ranking)
         given = tuple(replace(each, text=_above(each) + each.text) for each in self.ranking.candidates)
         return gate.judge(replace(self.ranking, candidates=given))
@@ -89,6 +107,13 @@ class Asked:
         if len(words) > 1:
             return f"none of its words – {', '.join(words)} – occurs in {where}"
         return f"its only word to look for, {words[0]}, does not occur in {where}"
+
+
+def _first(ranking: Ranking, place: int) -> Ranking:
+    """The ranking with one of its candidates before all others."""
+    order = [place, *(each for each in range(len(ranking)) if each != place)]
+    candidates = tuple(ranking.candidates[each] for each in order)
+    return Ranking(ranking.question, candidates, tuple(ranking.scores[each] for each in order))
 
 
 def _answer(shown: Ranking, confidence: float | None) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from demur.asking.quoting import same
 from demur.asking.reading import Look
 from demur.types import Abstention, Answer, Candidate, Span
 
@@ -17,7 +18,8 @@ def as_plain(result: Answer | Abstention) -> dict[str, Any]:
     }
     answer = None
     if isinstance(result, Answer):
-        answer = _passage(result.candidate, result.score) | judged
+        there = same(result.question, result.candidate.extra["heading"])
+        answer = _passage(result.candidate, result.score) | judged | {"same_question": there}
     return {
         "question": result.question,
         "abstained": answer is None,

@@ -9,6 +9,9 @@ from demur.sentences import sentences
 from demur.text import content, stemmer, token_spans, tokenize
 from demur.types import Span
 
+_ASKS = 3
+"""Words: fewer name a topic, and are no question."""
+
 
 def asked(question: str, stem: str = "none") -> list[str]:
     """The words of a question that carry meaning, each once (whatever its endings), in order."""
@@ -17,6 +20,12 @@ def asked(question: str, stem: str = "none") -> list[str]:
     for word in content(tokenize(question)):
         first.setdefault(cut(word), word)
     return list(first.values())
+
+
+def same(question: str, heading: str) -> bool:
+    """Whether a passage stands right under what is asked: three words or more, the same in the same order."""
+    words = tokenize(question)
+    return len(words) >= _ASKS and words == tokenize(heading.rpartition(" > ")[2])
 
 
 def quote(text: str, weights: Mapping[str, float], stem: str = "none") -> Span | None:

@@ -68,6 +68,15 @@ def show(
 
 def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> Iterator[str]:
     """How sure the answer is, what is promised about it, and how far that goes."""
+    from demur.asking.quoting import same
+
+    if (
+        isinstance(result, Answer)
+        and result.certificate is None
+        and same(result.question, result.candidate.extra["heading"])
+    ):
+        yield "It stands there under this very question, so no gate is asked about it."
+        return
     if gate is None:
         if isinstance(result, Answer):
             sure = "" if result.confidence is None else f"Confidence {result.confidence:.2g}, by the reader. "

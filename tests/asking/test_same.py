@@ -1,0 +1,78 @@
+"""A question that somebody has answered already, word for word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from demur.asking import Library, Passage, as_plain
+from demur.asking.calibrating import calibrate
+from demur.asking.quoting import same
+from demur.rankers import Ranker, ranker
+from demur.types import Abstention, Answer, Candidate, Pool, Ranking, Verdict
+
+FAQ = [
+    Passage("1", "Bring a proof of address to the desk.", heading="Joining > How do I become a member?"),
+    Passage("2", "A member may become a helper. How? Ask.", heading="Helping"),
+    Passage("3", "Five euros.", heading="Joining > How do I become a member?"),
+]
+
+
+class Refusing:
+    """A gate for given candidates that lets nothing pass."""
+
+    certificate: dict[str, Any] = {"ranker": "bm25"}  # noqa: RUF012  # as a gate's
+
+    def check_ranker(self, ranker: Ranker) -> None:
+        """Any will do."""
+
+    def judge(self, ranking: Ranking) -> Verdict:
+        """A refusal."""
+        return Verdict(0.1, "it is not sure enough")
+
+
+@pytest.mark.parametrize(
+    ("question", "heading", "expected"),
+    [
+        ("how do i become a member", "How do I become a member?", True),
+        ("How do I become a member?", "Joining > How do I become a member", True),
+        ("How do I become a helper?", "How do I become a member?", False),
+        ("become a member how do I", "How do I become a member?", False),
+        ("opening hours", "Opening hours", False),  # a topic, and no question
+        ("", "", False),
+    ],
+)
+def test_the_same_is_word_for_word(question: str, heading: str, expected: bool) -> None:
+    assert same(question, heading) is expected
+
+
+def test_what_is_written_under_the_question_is_the_answer_whatever_a_gate_says() -> None:
+    library, how = Library(FAQ), ranker("bm25")
+    found = library.ask("How do I become a member", how, Refusing())
+    assert isinstance(found, Answer)
+    assert found.candidate.id in ("1", "3")
+    assert found.confidence is None and found.certificate is None
+    assert sorted(candidate.id for candidate in found.ranking.candidates) == ["1", "2", "3"]
+    assert as_plain(found)["answer"]["same_question"] is True
+    other = library.ask("How may a member become a helper?", how, Refusing())
+    assert isinstance(other, Abstention) and other.confidence == 0.1
+
+
+def test_of_several_passages_under_it_the_best_one_is_given() -> None:
+    ranked = Library(FAQ).ask("How do I become a member?", "bm25")
+    under = [each for each, _ in ranked.ranking if each.extra["heading"].startswith("Joining")]
+    assert isinstance(ranked, Answer) and ranked.candidate.id == under[0].id
+    assert as_plain(Library(FAQ).ask("May a member help?", "bm25"))["answer"]["same_question"] is False
+
+
+def test_a_gate_for_these_files_is_asked_as_it_was_calibrated() -> None:
+    asked = [f"What does thing {n} cost?" for n in range(40)]
+    passages = [Passage(str(n), f"{n} euros.", heading=question) for n, question in enumerate(asked)]
+    questions = [
+        Pool(str(n), question, (Candidate("a", f"{n} euros.", 1),)) for n, question in enumerate(asked)
+    ]
+    library = Library(passages)
+    gate = calibrate(library, questions, 0.2, ranker="bm25")
+    found = library.ask(asked[7], "bm25", gate)
+    assert isinstance(found, Answer) and found.confidence is not None and found.certificate is not None
