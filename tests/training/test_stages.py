@@ -110,6 +110,16 @@ def test_a_folder_of_other_things_is_refused_before_the_work(files: dict[str, st
     assert (tmp_path / "other.parts" / "thesis.tex").exists()
 
 
+def test_a_model_of_another_making_is_not_lost(files: dict[str, str], tmp_path: Path) -> None:
+    kept = make(recipe(files), tmp_path / "model").ranker.fingerprint
+    assert make(recipe(files), tmp_path / "model").ranker.fingerprint == kept  # the same may run again
+    others = recipe(files, seed=1), recipe(files, stage=[Stage(files["second"], files["dev"], settings=FAST)])
+    for other in others:
+        with pytest.raises(DataError, match="holds a model that something else has made"):
+            make(other, tmp_path / "model", worked)
+    assert open_model(tmp_path / "model").fingerprint == kept
+
+
 def test_two_runs_do_not_meet(files: dict[str, str], tmp_path: Path) -> None:
     def second(facts: dict[str, Any]) -> None:
         with pytest.raises(UsageError, match=r"another run is training into .*model; wait for its end"):

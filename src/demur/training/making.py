@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from demur import store
 from demur.errors import DataError
@@ -44,6 +45,8 @@ def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
     """The model that a recipe makes, written into a folder; a run that was stopped goes on where it was."""
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
         raise DataError("is there already and is no model", path=folder, fix="name another folder")
+    if store.is_model(folder):
+        _check_own(recipe, store.opened(folder, check=False).made, folder)
     if not leads():  # one of several processes that learn together
         recipe, trials = search(recipe, beside(folder))
         ranker, done = run(recipe, beside(folder))
@@ -60,6 +63,14 @@ def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
         log = "".join(json.dumps(line) + "\n" for line in lines)
         save(ranker, folder, facts, {LOG: log, CARD: card.text(ranker, recipe, done, dev, trials)})
     return Made(folder, open_model(folder), done, dev, trials)
+
+
+def _check_own(recipe: Recipe, made: Mapping[str, Any], folder: Path) -> None:
+    """Nothing, if the same command made the model that lies there; else an error, as it would be lost."""
+    before = made.get("trainer"), made.get("seed"), [stage.get("data") for stage in made.get("stages", [])]
+    if before != (recipe.trainer, recipe.seed, [stage.data for stage in recipe.stage]):
+        what = "holds a model that something else has made, which would be lost"
+        raise DataError(what, path=folder, fix="name another folder, or move that one away")
 
 
 def _measured(ranker: Ranker, recipe: Recipe) -> Measured | None:
