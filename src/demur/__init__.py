@@ -6,9 +6,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from demur import asking as asking
-    from demur import data as data
-    from demur import risk as risk
     from demur.asking import ask
     from demur.data import load
     from demur.errors import DemurError, NoThreshold
@@ -59,16 +56,8 @@ _HOMES = {
     "reader": "reading",
 }
 
-_PACKAGES = (
-    "asking",
-    "data",
-    "risk",
-)  # what the documents call as demur.asking, without an import of its own
-
 
 def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return importlib.import_module(f"demur.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'demur' has no attribute {name!r}")
     home, _, called = _HOMES[name].partition(":")

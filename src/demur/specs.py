@@ -98,14 +98,7 @@ def parse(text: str) -> Spec:
     """The spec a text spells, read without ``eval``."""
     shape = _SHAPE.fullmatch(text)
     if shape is None:
-        folder = (
-            "; if it is a folder, check the spelling of the path"
-            if text.strip().endswith(("/", "\\"))
-            else ""
-        )
-        raise UsageError(
-            f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value){folder}"
-        )
+        raise UsageError(f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value)")
     at = None if shape["at"] is None else float(shape["at"])
     if at is not None and at > sys.float_info.max:
         raise UsageError(f"the number behind the @ in {text!r} is too large")

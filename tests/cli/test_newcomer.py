@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from demur.cli.main import main
-from demur.errors import UsageError
-from demur.specs import parse
 
 SEMICOLONS = "question;answer\nHow long?;A week\n"
 FILES = {
@@ -32,7 +29,7 @@ MISTAKES = [
     ((*RANK, ""), "the question is empty; write one in quotes"),
     (("ask", " ", "--from", "guide.md"), "the question is empty; write one in quotes"),
     (("rank", "who?", "--candidates", "empty.txt"), "empty.txt: no candidates; write one to a line"),
-    ((*RANK, "who?", "--ranker", "modle/"), "if it is a folder, check the spelling of the path"),
+    ((*RANK, "who?", "--ranker", "modle/"), "modle/: no such folder; name the folder of a model"),
     (("ask", "who?", "--from", "guide.md", "--risk", "10"), "--risk 10 is no share of wrong answers"),
     (("ask", "who?", "--from", "semicolons.csv"), "csv:1: columns separated by semicolons; save the file"),
     (("ask", "who?", "--from", "tabs.csv"), "tabs.csv:1: columns separated by tabs; save the file"),
@@ -60,15 +57,3 @@ def test_a_mistake_is_said_in_one_line(
     out, err = capsys.readouterr()
     assert (left.value.code, out) == (2, "")
     assert said in err and err.startswith("demur: ") and err.count("\n") == 1
-
-
-def test_only_what_may_be_a_folder_is_said_to_be_one() -> None:
-    with pytest.raises(UsageError) as error:
-        parse("bm25(k1")
-    assert "folder" not in str(error.value)
-
-
-@pytest.mark.parametrize("name", ["asking.Library", "data.pools", "risk.answer_sets"])
-def test_what_the_documents_call_needs_no_import_of_its_own(name: str) -> None:
-    done = subprocess.run([sys.executable, "-c", f"import demur; demur.{name}"], check=False)
-    assert done.returncode == 0

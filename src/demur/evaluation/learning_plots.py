@@ -34,10 +34,14 @@ def learning_curves(
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
 
     def draw(axes: Sequence[Axes]) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         for ax, (title, panel) in zip(axes, panels.items(), strict=True):
             for name, curve in panel.items():
                 _draw(ax, curve, name, names.index(name))
-            if not epochs:
+            if epochs:
+                ax.xaxis.set_major_locator(MaxNLocator(integer=True))  # there is no half epoch
+            else:
                 ax.set_xscale("log", base=2)
             ax.set_ylabel(measure)
             ax.set_title(title, loc="right", fontsize=7, pad=2)

@@ -55,7 +55,8 @@ def folder_of(spec: str | Path) -> Path | None:
     folder = Path(spec).expanduser()
     if folder.is_dir():
         return folder
-    if isinstance(spec, Path) or name.startswith((".", "~", os.sep)) or name.count("/") > 1:
+    a_path = name.startswith((".", "~", os.sep)) or name.endswith(("/", os.sep)) or name.count("/") > 1
+    if isinstance(spec, Path) or a_path:
         what = "is a file, not a folder" if folder.exists() else "no such folder"
         raise DataError(what, path=spec, fix="name the folder of a model, or a ranker such as bm25")
     return None
