@@ -35,11 +35,11 @@ bench-ask: $(VENV)/.dev
 
 # Cross-encoders on two threads beside other libraries; DEMUR_MODEL names one, peers are taken where installed.
 bench-rank: $(VENV)/.dev
-	$(BIN)/python -W ignore -m bench.rank
+	$(BIN)/python -W ignore -m bench rank
 
 # Memory of scoring a million pairs from a file, with a cross-encoder in bytes.
 bench-memory: $(VENV)/.dev
-	$(BIN)/python -W ignore -m bench.memory
+	$(BIN)/python -W ignore -m bench memory
 
 # The small model that comes with demur, from its recipe: some five hours on one core. The data must be there.
 mini: $(VENV)/.dev

@@ -1,12 +1,19 @@
-"""Runs every benchmark and prints what was measured, with the machine and the versions."""
+"""Runs benchmarks and prints what was measured, with the machine and the versions; `-o` keeps it, too."""
 
 from __future__ import annotations
 
+import argparse
 import importlib
+import inspect
+import json
 import os
 import platform
 import sys
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from bench.common import Row
+from demur.files import replacing
 
 PARTS = (
     "measures",
@@ -21,7 +28,20 @@ PARTS = (
     "finetune",
     "committee",
 )
-PACKAGES = ("demur", "numpy", "scipy", "rank-bm25", "bm25s", "ir-measures")
+ALONE = ("rank", "memory")  # asked for by name: they want other libraries, or a long while
+PACKAGES = (
+    "demur",
+    "numpy",
+    "scipy",
+    "torch",
+    "onnxruntime",
+    "sentence-transformers",
+    "fastembed",
+    "FlashRank",
+    "rank-bm25",
+    "bm25s",
+    "ir-measures",
+)
 
 
 def processor() -> str:
@@ -33,20 +53,52 @@ def processor() -> str:
         return platform.processor() or platform.machine()
 
 
+def machine() -> str:
+    """What the figures were measured on."""
+    return f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def versions() -> dict[str, str]:
+    """Of the packages that take part, as far as they are installed."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def run(part: str) -> tuple[str, list[Row]]:
+    """What a part is about, and its rows, printed as they come."""
+    module = importlib.import_module(f"bench.{part}")
+    rows: list[Row] = module.run()
+    for row in rows:
+        mark = "ok  " if row["met"] else "MISS"
+        print(f"  {mark} {row['what']:<58} {row['found']:>24}   goal {row['goal']}", flush=True)
+    return (inspect.getdoc(module) or "").partition("\n")[0], rows
+
+
 def main() -> int:
     """Print all rows; exit with 1 if one misses its goal."""
-    print(f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    print(", ".join(f"{package} {version(package)}" for package in PACKAGES))
+    arguments = argparse.ArgumentParser("python -m bench", description=__doc__)
+    arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join((*PARTS, *ALONE)))
+    arguments.add_argument("-o", dest="folder", type=Path, help="keep each part there, as PART.json")
+    chosen = arguments.parse_args()
+    if unknown := set(chosen.parts) - {*PARTS, *ALONE}:
+        arguments.error(f"there is no part {', '.join(sorted(unknown))}")
+    print(machine())
+    print(", ".join(f"{package} {number}" for package, number in versions().items()))
     missed = 0
-    for part in sys.argv[1:] or PARTS:
+    for part in chosen.parts or PARTS:
         print(f"\n{part}")
-        for row in importlib.import_module(f"bench.{part}").run():
-            met = row["met"]
-            missed += not met
-            print(
-                f"  {'ok  ' if met else 'MISS'} {row['what']:<58} {row['found']:>24}   goal {row['goal']}",
-                flush=True,
-            )
+        about, rows = run(part)
+        missed += sum(not row["met"] for row in rows)
+        if chosen.folder:
+            kept = {"about": about, "machine": machine(), "versions": versions(), "rows": rows}
+            chosen.folder.mkdir(parents=True, exist_ok=True)
+            with replacing(chosen.folder / f"{part}.json") as file:
+                file.write(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     return int(missed > 0)
 
 

@@ -13,7 +13,6 @@ import statistics
 import tempfile
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -209,24 +208,3 @@ def _flashrank(folder: Path, named: str, some: list[Pool], pairs: list[tuple[str
             net.rerank(flashrank.RerankRequest(query=pool.question, passages=passages))
 
     return {"FlashRank int8": score}
-
-
-def versions() -> str:
-    """Of what takes part."""
-    names = ("onnxruntime", "torch", "sentence-transformers", "fastembed", "FlashRank")
-    found = []
-    for name in names:
-        try:
-            found.append(f"{name} {version(name)}")
-        except ImportError:
-            found.append(f"no {name}")
-    return ", ".join(found)
-
-
-if __name__ == "__main__":
-    print(versions())
-    for row in run():
-        print(
-            f"{'ok  ' if row['met'] else 'MISS'} {row['what']:<75} {row['found']:>8}   goal {row['goal']}",
-            flush=True,
-        )

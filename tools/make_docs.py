@@ -15,7 +15,7 @@ from pathlib import Path
 import demur
 from demur import registry
 from demur.data import sources
-from tools import figures, guarantee
+from tools import figures, guarantee, speed
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -183,6 +183,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "guarantee.svg": guarantee.picture,
     "names.md": names,
     "results.md": results,
+    "speed.md": lambda: NOTICE + speed.page(),
     "../README.md": readme,
 }
 
