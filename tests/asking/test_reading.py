@@ -145,6 +145,8 @@ def test_any_reader_ranks_and_quotes() -> None:
 def test_what_does_not_read_is_refused() -> None:
     with pytest.raises(UsageError, match=r"bm25\(.*\) ranks and does not read; name mini"):
         answer(reader="bm25")
+    with pytest.raises(UsageError, match=r"there is no reader 'nobody'; name mini, .* or none"):
+        answer(reader="nobody")
     with pytest.raises(UsageError, match="int ranks and does not read"):
         answer(reader=3)
     with pytest.raises(DataError, match="no such folder"):

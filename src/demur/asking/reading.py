@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from demur import store
+from demur import registry, store
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.rankers import ranker as ranker_named
 from demur.rankers.opening import HUB_ID, folder_of
 from demur.reading import Reader
 from demur.reading import reader as reader_named
+from demur.specs import parse
 from demur.types import Span
 
 NONE = "none"
 """In place of a reader: sentences are quoted, by the words they share with the question."""
+_FIX = "name mini, or the folder of one that demur train --trainer span-reader made"
 
 
 class Look(NamedTuple):
@@ -71,11 +73,12 @@ def reader_for(reader: str | Path | object | None, ranker: Ranker | None) -> obj
     else:
         folder = folder_of(reader)
         ours = store.is_model(folder) if folder is not None else not HUB_ID.fullmatch(str(reader))
+        if ours and folder is None and parse(str(reader)).name not in registry.names("ranker"):
+            raise UsageError(f"there is no reader {str(reader)!r}; {_FIX}, or none to quote whole sentences")
         found = ranker_named(reader) if ours else reader_named(reader)
     if not reads(found):
         called = getattr(found, "spec", None) or type(found).__name__
-        fix = "name mini, or the folder of one that demur train --trainer span-reader made"
-        raise UsageError(f"{called} ranks and does not read; {fix}")
+        raise UsageError(f"{called} ranks and does not read; {_FIX}")
     return ranker if found == ranker else found  # the same one looks only once
 
 
