@@ -50,6 +50,14 @@ def is_model(folder: str | Path) -> bool:
     return (Path(folder) / FACTS).is_file()
 
 
+def free(folder: str | Path) -> Path:
+    """The folder, if a model may be written there: it is new, empty, or has an older model."""
+    folder = Path(folder)
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not is_model(folder)):
+        raise DataError("is there already and is no model", path=folder, fix="name another folder")
+    return folder
+
+
 @contextmanager
 def saving(folder: str | Path, spec: str, made: Mapping[str, Any] | None = None) -> Iterator[Path]:
     """A folder to put a model's files into; it takes its place when all went well.
@@ -57,9 +65,7 @@ def saving(folder: str | Path, spec: str, made: Mapping[str, Any] | None = None)
     An older model there is replaced as a whole, its gate with it: a gate speaks of one model. Any other
     folder that is not empty is refused.
     """
-    folder = Path(folder)
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not is_model(folder)):
-        raise DataError("is there already and is no model", path=folder, fix="name another folder")
+    folder = free(folder)
     beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(beside, ignore_errors=True)
     try:

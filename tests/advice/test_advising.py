@@ -37,7 +37,7 @@ def test_where_training_wins_it_is_recommended() -> None:
     found = advise(made.pools(80, by_words=False), 5)
     assert found.method.name == "siamese"
     assert "all simpler methods are significantly worse" in found.recommendation
-    assert found.labels == "siamese already wins over average, significantly"
+    assert found.labels == "siamese, which learns from them, is already better than average"
     means = {row.judged.name: row.judged.quality.mean for row in found.rows}
     assert means["siamese"] > means["average"] + 0.1 > means["bm25"] + 0.1
     assert not found.skipped and found.telling == found.labelled == 80

@@ -46,9 +46,9 @@ def test_two_sizes_say_nothing() -> None:
 
 
 def test_forecasts_in_words() -> None:
-    assert Forecast(300, 210, 1234).more(100) == "about 200 more (110 to 1,100, 80 % interval)"
-    assert Forecast(300, 210, math.inf).more(100) == "about 200 more (110 to no end of, 80 % interval)"
-    assert Forecast(1001, 400, math.inf).more(100) == "not within 10 times the labels you have"
+    assert Forecast(300, 210, 1234).more(100) == "after about 200 more (110 to 1,100, 80 % interval)"
+    assert Forecast(300, 210, math.inf).more(100) == "after about 200 more (110 to no end of, 80 % interval)"
+    assert Forecast(1001, 400, math.inf).more(100) == "not even with 10 times the labels you have"
     assert Forecast(90, 50, 160).more(100).startswith("about now, if the curve is right")
 
 

@@ -39,6 +39,17 @@ def test_groups_are_covered_before_one_is_asked_about_twice() -> None:
     assert covering(rows, heavy, 1)[0] // 5 == 1
 
 
+def test_what_is_labelled_is_covered() -> None:
+    asked = ("red boat harbour?", "the red boat, harbour?", "red boat in harbour?", "a red boat harbour?")
+    labelled = [Pool.of("red boat, harbour?", ["the boat", "no"], [1, 0], id="l")]
+    bare = unlabelled(
+        *((question, ["the red boat", "nothing"]) for question in asked),
+        ("green train station?", ["a train", "nothing"]),
+    )
+    assert suggest([*labelled, *bare], 1)[0].question == "green train station?"
+    assert suggest(bare, 1)[0].question != "green train station?"
+
+
 def test_greedy_covers_no_less_than_any_other_first_choice() -> None:
     draws = np.random.default_rng(1)
     rows = draws.normal(size=(20, 4))

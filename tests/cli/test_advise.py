@@ -58,6 +58,19 @@ def test_a_table_and_one_recommendation(data: Path) -> None:
     assert "bm25: tried" in result.stderr
 
 
+def test_no_figure_is_cut_where_there_is_no_window(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    own = "fusion(rankers='bm25; overlap; random(seed=1)', weights='3, 2, 1')"
+    lines = advise(data / "labelled.jsonl", "--risk", "0.3", "--also", own).stdout.splitlines()
+    assert next(line for line in lines if line.startswith(own)).endswith(" %")
+    assert all("…" not in line for line in lines)
+
+
+def test_what_the_user_names_is_tried_first(data: Path) -> None:
+    said = advise(data / "labelled.jsonl", "--also", "overlap").stderr
+    assert said.index("overlap: tried") < said.index("bm25: tried")
+
+
 def test_json_is_all_of_it_and_nothing_else(data: Path) -> None:
     result = advise(data / "labelled.jsonl", "--json", "--seed", "2")
     told = json.loads(result.stdout)
@@ -68,7 +81,7 @@ def test_json_is_all_of_it_and_nothing_else(data: Path) -> None:
 
 def test_save_writes_a_model_that_ranks(data: Path) -> None:
     result = advise(data / "labelled.jsonl", "--save", data / "model", "--json")
-    assert result.exit_code == 0 and "bm25 trained and written" in result.stderr
+    assert result.exit_code == 0 and f"bm25 written to {data / 'model'}" in result.stderr
     facts = json.loads((data / "model" / "ranker.json").read_text("utf-8"))
     assert facts["made"]["evidence"]["chosen"] == "bm25"
     ranked = CliRunner().invoke(
@@ -83,7 +96,10 @@ def test_without_labels_it_says_that_nothing_was_measured(data: Path) -> None:
     assert "0 of your 30 pools have both a right and a wrong answer marked" in result.stdout.replace(
         "\n", " "
     )
-    assert "More labels:" in result.stdout
+    assert "More labels: on " in result.stdout  # of the most similar data with a learning curve
+    assert "add --label-next 20" in result.stdout and "at that risk" not in result.stdout
+    risky = advise(data / "bare.jsonl", "--risk", "0.1")
+    assert "cannot be told without labels" in risky.stdout
 
 
 def test_the_questions_to_label_next(data: Path) -> None:
@@ -107,3 +123,10 @@ def test_misuse_is_one_line(data: Path) -> None:
         advise(data / "labelled.jsonl", "--minutes", "0")
     with pytest.raises(DemurError, match="no such file"):
         advise(data / "nowhere.jsonl")
+    for name in ("labelled", "bare"):
+        with pytest.raises(DemurError, match="above 0 and below 1"):
+            advise(data / f"{name}.jsonl", "--risk", "7")
+    (data / "full").mkdir()
+    (data / "full" / "notes.txt").write_text("mine", "utf-8")
+    with pytest.raises(DemurError, match="is no model"):  # before anything is read
+        advise(data / "nowhere.jsonl", "--save", data / "full")

@@ -103,6 +103,10 @@ def test_convert(guide: Path, tmp_path: Path) -> None:
     (tmp_path / "some.txt").write_text("Is the Laser hot?", encoding="utf-8")
     call("convert", first, "-o", tmp_path / "some.npz", "--words-of", tmp_path / "some.txt")
     assert set(table_formats.read(tmp_path / "some.npz").words) == {"laser", "hot"}
+    (tmp_path / "none.txt").write_text("", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"no word of .*none\.txt has a vector"):
+        call("convert", first, "-o", tmp_path / "none.vec", "--words-of", tmp_path / "none.txt")
+    assert not (tmp_path / "none.vec").exists()
     with pytest.raises(UsageError, match="half-width"):
         call("convert", first, "-o", tmp_path / "half.txt", "--half")
     facts = json.loads(call("convert", first, "-o", tmp_path / "half.safetensors", "--half", "--json").stdout)

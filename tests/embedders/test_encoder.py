@@ -85,6 +85,12 @@ def test_cut_texts_are_counted_once(tmp_path: Path, caplog: pytest.LogCaptureFix
     assert [record.getMessage() for record in caplog.records] == [
         f"{folder} read only 4 tokens of 2 of 3 texts; max_length=48 reads more"
     ]
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "demur"):  # words in context say so, too
+        Encoder(str(folder), max_length=3).tokens(["the ship sailed round", "ship", "ship"], words="all")
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{folder} read only 3 tokens of 1 of 3 texts; split longer texts to have all read"
+    ]
     same = Encoder(str(folder), max_length=4).embed(["the ship sailed round", "the ship"])
     assert same[0].tolist() == same[1].tolist()
 

@@ -19,7 +19,7 @@ ANSWERS = [
     "",
     "Nothing to see here.",
     "سفينة abc 船 हिन्दी cafe\u0301 🎉",
-    "ship " * 2000,
+    "ship " * 5000,
     "The ship sailed round the cape in May.",
 ]
 POOLS = [

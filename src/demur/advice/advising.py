@@ -92,11 +92,15 @@ def advise(
         raise UsageError("there are no candidates in these pools, so there is nothing to rank")
     if minutes <= 0 or folds < 2 or seed < 0:
         raise UsageError("minutes must be above 0, folds 2 or more, and the seed 0 or more")
+    if risk is not None and not 0 < risk < 1:
+        raise UsageError(f"a risk is a share of answers, above 0 and below 1 such as 0.1, and not {risk:g}")
     deadline = clock() + 60 * minutes
     labelled = [pool for pool in pools if is_labelled(pool)]
     telling = sum(map(tells, labelled))
     profile = Profile.of(pools)
     facts: dict[str, Any] = {"folds": folds, "seed": seed, "minutes": minutes}
+    if risk is not None:
+        facts["risk"] = risk
     if telling < FEWEST:
         return _by_hearsay(pools, profile, len(labelled), telling, facts)
     methods, missing = applicable(True, more)
@@ -106,7 +110,9 @@ def advise(
     spare = 60 * minutes * (_FOR_CURVE + _FOR_COSTS)
     around = drawn(pools, MOST, seed)
     trying = Trying(around, part, deadline - spare, min(folds, sum(map(tells, part))), seed, clock, say)
-    trials = trying.run(methods)
+    ours = len(methods) - len(more)
+    tried = trying.run([*methods[ours:], *methods[:ours]])  # what the user names gets its time first
+    trials = sorted(tried, key=lambda trial: methods.index(trial.method))  # and is no simpler for that
     found = choosing.judged(trials, part, seed)
     if not found:
         raise UsageError("no method could be tried in the time; give more --minutes")
@@ -135,7 +141,7 @@ def advise(
         labels=labels,
         curve=gains,
         forecast=reached,
-        facts={**facts, "measured_on": len(part), **({} if risk is None else {"risk": risk})},
+        facts={**facts, "measured_on": len(part)},
     )
 
 
@@ -149,8 +155,9 @@ def _labels(
         return None, None, "unknown, as no method that learns from labels could be tried"
     first, other = (max(side, key=lambda each: each.quality.mean) for side in (taught, without))
     if first.quality.mean > other.quality.mean:
-        sure = "significantly" if other.worse else "though not significantly"
-        return None, None, f"{first.name} already wins over {other.name}, {sure}"
+        if other.worse:
+            return None, None, f"{first.name}, which learns from them, is already better than {other.name}"
+        return None, None, f"{first.name}, which learns from them, is level with {other.name} already"
     gains = curve(trying, first.trial.method, other.trial.scores, seconds)
     reached = None if gains is None else curves.forecast(gains, trying.seed)
     if reached is None:
@@ -160,7 +167,7 @@ def _labels(
         map(tells, trying.labelled)
     )  # the curve counts those that tell something
     stretched = curves.Forecast(*(scale * each for each in (reached.needed, reached.low, reached.high)))
-    return gains, stretched, f"{stretched.more(labelled)}, until {first.name} is level with {other.name}"
+    return gains, stretched, f"{first.name} is level with {other.name} {stretched.more(labelled)}"
 
 
 def _costs(found: Sequence[choosing.Judged], trying: Trying) -> dict[str, measuring.Cost | None]:
@@ -205,11 +212,11 @@ def _by_hearsay(
 
 def _heard(known: Hearsay | None) -> str:
     if known is None or math.isnan(known.labels):
-        return "unknown, as no learning curve was measured on pools like yours"
+        return "unknown, as no learning curve was measured"
     if math.isinf(known.labels):
-        return f"on {known.dataset.name} no number of labels that we tried was enough for a small net"
+        return f"on {known.curves} no number of labels that we tried was enough for a small net"
     many = f"about {curves.rounded(known.labels)} labelled questions"
-    return f"on {known.dataset.name} a small net was level with {many}"
+    return f"on {known.curves} a small net was level with {many}"
 
 
 def final(advice: Advice, pools: Sequence[Pool], seed: int) -> Ranker:

@@ -46,11 +46,12 @@ class Forecast:
     def more(self, have: int) -> str:
         """The forecast in words, for someone who has so many labelled questions."""
         if self.needed > FARTHEST * max(have, 1):
-            return f"not within {FARTHEST} times the labels you have"
+            return f"not even with {FARTHEST} times the labels you have"
         low, high = (max(0.0, end - have) for end in (self.low, self.high))
         if self.needed <= have:
             return f"about now, if the curve is right (80 % interval: 0 to {rounded(high)} more)"
-        return f"about {rounded(self.needed - have)} more ({rounded(low)} to {rounded(high)}, 80 % interval)"
+        needed = rounded(self.needed - have)
+        return f"after about {needed} more ({rounded(low)} to {rounded(high)}, 80 % interval)"
 
     def to_json(self) -> dict[str, float | None]:
         """The numbers; None where the curve says that no number of labels would do."""

@@ -79,14 +79,16 @@ def packaged() -> Evidence:
 
 @dataclass(frozen=True)
 class Hearsay:
-    """What to take without labels: the method, where it was best, and what labels would change there."""
+    """What to take without labels: the method, where it was best, and what labels would change.
+
+    The latter comes from the most similar dataset on which learning curves were measured.
+    """
 
     method: Method
     dataset: Dataset
     figure: Figure | None
-    labels: (
-        float  # questions with which a trained method was level there; infinite if none was, NaN if unknown
-    )
+    labels: float  # questions with which a trained method was level; infinite if none was, NaN if unknown
+    curves: str = ""  # where that was
 
 
 def by_evidence(profile: Profile, methods: Sequence[Method], evidence: Evidence) -> Hearsay | None:
@@ -94,14 +96,17 @@ def by_evidence(profile: Profile, methods: Sequence[Method], evidence: Evidence)
 
     The simplest within the interval of the best is taken. None where nothing was measured.
     """
-    for dataset in evidence.alike(profile):
+    alike = evidence.alike(profile)
+    curved = next((each for each in alike if each.without is not None and each.curves), None)
+    for dataset in alike:
         known = [method for method in methods if not method.labels and method.name in dataset.figures]
         if not known:
             continue
         best = max(known, key=lambda method: dataset.figures[method.name].mean)
         least = dataset.figures[best.name].low
         taken = next(method for method in known if dataset.figures[method.name].mean >= least)
-        return Hearsay(taken, dataset, dataset.figures[taken.name], _labels(dataset))
+        labels = math.nan if curved is None else _labels(curved)
+        return Hearsay(taken, dataset, dataset.figures[taken.name], labels, curved.name if curved else "")
     return None
 
 

@@ -4,7 +4,7 @@ A question's weight is how unsure the rankers are of it (they disagree about whi
 the best two are close) times how likely it has an answer at all (how well its best candidate scores beside
 those of other questions): a question without one teaches little. The questions are taken one by one, each
 the one that most raises how well the weighted questions are covered by the most similar of those taken
-(facility location, taken greedily).
+or labelled before (facility location, taken greedily).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from demur.text import content, tokenize
 from demur.types import FloatArray, Pool
 
 _MOST = 4_000  # questions to choose from: each is compared with each
+_FLOOR = 0.1  # of a question's weight: no question is worth nothing
 _WIDTH = 512  # of a question's vector, where there is no encoder
 
 
@@ -40,12 +41,18 @@ def suggest(pools: Sequence[Pool], count: int, seed: int = 0) -> list[Suggestion
 
     Pools with fewer than two candidates, and questions that stand there twice, are asked about once at most.
     """
-    different = {pool.question: pool for pool in reversed(pools) if len(pool) > 1 and not is_labelled(pool)}
-    known = sorted(different.values(), key=lambda pool: lot(pool.question, seed))[:_MOST]
+    done = {pool.question: pool for pool in reversed(pools) if is_labelled(pool)}
+    open_ = {p.question: p for p in reversed(pools) if len(p) > 1 and p.question not in done}
+    known, labelled = (
+        sorted(some.values(), key=lambda pool: lot(pool.question, seed))[:_MOST] for some in (open_, done)
+    )
     if not known or count < 1:
         return []
     doubts, chances = weights(known)
-    order = covering(vectors(known), doubts * chances, count)
+    found = vectors([*known, *labelled])
+    order = covering(
+        found[: len(known)], _FLOOR + (1 - _FLOOR) * doubts * chances, count, found[len(known) :]
+    )
     return [
         Suggestion(known[n].id, known[n].question, round(float(doubts[n]), 4), round(float(chances[n]), 4))
         for n in order
@@ -116,12 +123,19 @@ def _of_words(texts: Sequence[str]) -> FloatArray:
     return found
 
 
-def covering(found: FloatArray, weights: FloatArray, count: int) -> list[int]:
-    """The rows that cover the weighted rows best, taken greedily: each adds the most to what others cover."""
+def covering(
+    found: FloatArray, weights: FloatArray, count: int, before: FloatArray | None = None
+) -> list[int]:
+    """The rows that cover the weighted rows best, taken greedily: each adds the most to what others cover.
+
+    The rows `before` have been taken already, elsewhere.
+    """
     alike = np.maximum(found @ found.T, 0).astype(np.float32)
     np.fill_diagonal(alike, 1)  # a row of zeros still stands for itself
     heavy = weights.astype(np.float32)
     covered = np.zeros(len(found), np.float32)
+    if before is not None and len(before):
+        covered = np.maximum(found @ before.T, 0).max(axis=1).astype(np.float32)
     taken: list[int] = []
     free = np.ones(len(found), np.bool_)
     for _ in range(min(count, len(found))):

@@ -77,7 +77,8 @@ class Trying:
         if estimate > self.left:
             if self.left <= 0:
                 return Trial(method, skipped="no time was left")
-            return Trial(method, skipped=f"needs about {plain(estimate)}, and {plain(self.left)} are left")
+            needed = f"{'about ' * bool(np.isfinite(estimate))}{plain(estimate)}"
+            return Trial(method, skipped=f"needs {needed}, and {plain(self.left)} are left")
         started = self.clock()
         models = []
         for number in range(self.folds if method.labels else 1):

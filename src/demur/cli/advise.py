@@ -46,8 +46,11 @@ def advise(
     from demur import advice
     from demur.cli.console import tracked, warnings_noted
     from demur.data import stream
+    from demur.store import free
 
     with warnings_noted():
+        if save is not None:
+            free(save)
         pools = list(tracked(stream(data), "reading", "pools"))
         if label_next is not None:
             _suggested(advice.suggest(pools, label_next, seed), json)
@@ -55,11 +58,11 @@ def advise(
         found = advice.advise(*(pools, minutes), risk=risk, folds=folds, seed=seed, more=also or (), say=note)
         if save is not None:
             advice.save(found, pools, save, seed)
-            note(f"{found.method.name} trained and written to {save}")
+            note(f"{found.method.name}{' trained and' if found.method.trains else ''} written to {save}")
     if json:
         emit(found.to_json())
     else:
-        _show(found, data)
+        _show(found, data, save)
 
 
 def _suggested(suggestions: list[Suggestion], json: bool) -> None:
@@ -76,7 +79,8 @@ def _suggested(suggestions: list[Suggestion], json: bool) -> None:
         note("there is no question left to label: all are labelled, or have fewer than two candidates")
 
 
-def _show(found: Advice, data: str) -> None:
+def _show(found: Advice, data: str, saved: str | None) -> None:
+    from rich.measure import Measurement
     from rich.table import Table
 
     from demur.advice.table import COLUMNS
@@ -86,16 +90,18 @@ def _show(found: Advice, data: str) -> None:
         table = Table(box=None, pad_edge=False)
         for name in (*COLUMNS, *(["answered"] if "risk" in found.facts else [])):
             left = name in ("method", "95 % interval")
-            table.add_column(name, justify="left" if left else "right", no_wrap=True)
+            table.add_column(name, justify="left" if left else "right", no_wrap=name != "method")
         for row in found.rows:
             table.add_row(*row.cells())
+        if not console.is_terminal:  # nobody's window is too narrow
+            console.width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
         console.print(table)
         console.print()
-    for line in _lines(found, data):
+    for line in _lines(found, data, saved):
         console.print(harmless(line), markup=False)
 
 
-def _lines(found: Advice, data: str) -> list[str]:
+def _lines(found: Advice, data: str, saved: str | None) -> list[str]:
     lines = [found.recommendation, f"More labels: {found.labels}."]
     lines += [f"Not tried: {trial.method.name} ({trial.skipped})." for trial in found.skipped]
     if found.missing:
@@ -110,15 +116,21 @@ def _lines(found: Advice, data: str) -> list[str]:
             "wrong answer); convention fixed. Training is of one model; ms are for one "
             "question; memory, in MB, is all that a process needs to rank; disk, in MB, is the model's files."
         )
-    if "risk" in found.facts:
+    else:
+        lines.append("Which questions to label first: add --label-next 20.")
+    if "risk" in found.facts and not found.rows:
+        lines.append("How many questions could be answered at that risk cannot be told without labels.")
+    elif "risk" in found.facts:
         lines.append(
             f"Answered is the share of questions that a gate lets pass which keeps wrong answers to "
             f"{100 * found.facts['risk']:g} % with 95 % confidence; none: the labels carry no such promise."
         )
-    return [*lines, _how(found)]
+    return [*lines, _how(found, saved)]
 
 
-def _how(found: Advice) -> str:
+def _how(found: Advice, saved: str | None) -> str:
+    if saved is not None:
+        return f"To use it: --ranker {saved}"
     if found.method.trains:
         return "To use it, let --save DIR train it, and name that folder as the ranker."
     spec = found.method.spec

@@ -67,7 +67,9 @@ def train(
         console.print(
             f"on {made.dev.data}, {made.dev.pools:,} questions, {made.dev.convention}", markup=False
         )
-    note(f"trained on {sum(stage.counts['pairs'] for stage in made.stages):,} judged answers: {made.folder}")
+    judged, seen = (sum(stage.counts[what] for stage in made.stages) for what in ("pairs", "pools"))
+    on = f"{judged:,} judged answers" if judged else f"{seen:,} questions without labels"
+    note(f"trained on {on}: {made.folder}")
 
 
 def _recipe(

@@ -107,6 +107,7 @@ def convert(
     from demur.embedders import table_formats
     from demur.embedders.tables import table
     from demur.embedders.words import located
+    from demur.errors import UsageError
     from demur.text import tokenize
 
     table_formats.check_name(output, half)
@@ -117,6 +118,9 @@ def convert(
             texts = (text for source in words_of for text in _texts(source))
             wanted = {word for text in texts for word in (*clean(text, stopwords=True), *tokenize(text))}
     found = found.trimmed(wanted, limit)
+    if not len(found):
+        what = f"no word of {' and '.join(words_of or [vectors])} has a vector in {vectors}"
+        raise UsageError(f"{what}, so nothing is written; name other texts or other vectors")
     table_formats.write(output, found, half)
     if json:
         emit({"output": output, **_facts(found)})

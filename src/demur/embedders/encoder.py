@@ -100,7 +100,10 @@ class Encoder(Embedder):
         network = self._network()
         length = network.length(self.max_length)
         whole = [_whole_characters(text) for text in texts]
-        return words_of(network, whole, length, words == "all", self.prompt or network.how.prompt)
+        tokens, cut = words_of(network, whole, length, words == "all", self.prompt or network.how.prompt)
+        if cut:
+            self._say_cut(cut, len(whole), length, length)
+        return tokens
 
     def _vectors(self, texts: list[str]) -> Vectors:
         how = self.how

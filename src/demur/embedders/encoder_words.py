@@ -19,8 +19,8 @@ Word = tuple[str, int, int]  # as it is compared, and where it stands in its tex
 
 def words_of(
     network: Network, texts: Sequence[str], length: int, keep_stopwords: bool, prompt: str
-) -> Tokens:
-    """The words of texts that the network has seen: those behind the cut have no vector.
+) -> tuple[Tokens, int]:
+    """The words of texts that the network has seen, and how many texts were cut: what is behind has none.
 
     Words are demur's, whatever the network's own pieces of text are: a word's vector is the mean of the
     pieces that share a character with it.
@@ -29,31 +29,36 @@ def words_of(
     different = list(places)
     words: list[list[Word]] = []
     vectors: list[Vectors] = []
+    cut = 0
     for start in range(0, len(different), _TOGETHER):
-        for found, rows in _words(network, different[start : start + _TOGETHER], length, prompt):
+        for found, rows, whole in _words(network, different[start : start + _TOGETHER], length, prompt):
+            cut += not whole
             kept = [n for n, (word, _, _) in enumerate(found) if keep_stopwords or word not in STOPWORDS]
             words.append([found[n] for n in kept])
             vectors.append(rows[kept])
     mine = [places[text] for text in texts]
     listed = [word for place in mine for word in words[place]]
-    return Tokens(
+    tokens = Tokens(
         vectors=np.concatenate([np.zeros((0, network.width), np.float32), *(vectors[p] for p in mine)]),
         counts=np.array([len(words[place]) for place in mine], np.int64),
         words=tuple(word for word, _, _ in listed),
         spans=np.array([(start, end) for _, start, end in listed], np.int64).reshape(-1, 2),
     )
+    return tokens, cut
 
 
 def _words(
     network: Network, texts: Sequence[str], length: int, prompt: str
-) -> list[tuple[list[Word], Vectors]]:
-    """For each text its words that have a vector, and the vectors."""
+) -> list[tuple[list[Word], Vectors, bool]]:
+    """For each text its words that have a vector, the vectors, and whether the network saw all of it."""
     encodings = network.encodings([prompt + text for text in texts], length)
-    found: list[tuple[list[Word], Vectors]] = [([], np.zeros((0, network.width), np.float32))] * len(texts)
+    nothing = np.zeros((0, network.width), np.float32)
+    found: list[tuple[list[Word], Vectors, bool]] = [([], nothing, True)] * len(texts)
     for chosen, hidden, _ in network.outputs(encodings):
         pieces = hidden.cpu().numpy()
         for n, rows in zip(chosen, pieces, strict=True):
-            found[n] = _pooled(list(token_spans(texts[n])), rows, encodings[n], len(prompt))
+            mine, means = _pooled(list(token_spans(texts[n])), rows, encodings[n], len(prompt))
+            found[n] = mine, means, not encodings[n].overflowing
     return found
 
 

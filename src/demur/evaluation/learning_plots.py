@@ -57,6 +57,7 @@ def _draw(ax: Axes, curve: Curve, name: str, place: int) -> None:
         ax.axhline(curve.mean[0], color="#777777", linewidth=1, label=name)
         return
     style: dict[str, Any] = {"color": COLOURS[place % len(COLOURS)]}
-    marks: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "markersize": 2.5, "label": name}
+    other = place + place // len(COLOURS)  # colours that come again have another mark and dash
+    marks: dict[str, Any] = {"marker": MARKERS[other % len(MARKERS)], "markersize": 2.5, "label": name}
     ax.fill_between(curve.sizes, curve.low, curve.high, alpha=0.15, linewidth=0, **style)
-    ax.plot(curve.sizes, curve.mean, linestyle=DASHES[place % len(DASHES)], **marks, **style)
+    ax.plot(curve.sizes, curve.mean, linestyle=DASHES[other % len(DASHES)], **marks, **style)
