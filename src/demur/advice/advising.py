@@ -192,9 +192,14 @@ def _by_hearsay(
     if known is None or known.figure is None:
         why = "this is the usual choice, and nothing measured stands behind it"
     else:
+        figure, figures = known.figure, known.dataset.figures
+        others = [each for each in methods if each.name in figures and each != method]
+        others.sort(key=lambda each: -figures[each.name].mean)
+        beside = " and ".join(f"{each.name} {figures[each.name].mean:.3f}" for each in others[:2])
         why = (
             f"your pools look most like {known.dataset.name} ({known.dataset.profile}), where it reached MAP "
-            f"{known.figure.mean:.3f} in our runs; on your own data nothing was measured"
+            f"{figure.mean:.3f} ({figure.low:.3f}–{figure.high:.3f}) in our runs"
+            f"{beside and ', beside '}{beside}; on your own data nothing was measured"
         )
     return Advice(
         recommendation=f"Take {method.name}: {few}; {why}.",
