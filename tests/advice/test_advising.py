@@ -141,6 +141,23 @@ def test_evidence_names_the_data_that_are_alike(monkeypatch: pytest.MonkeyPatch)
     assert found.labels == "on ToyQA a small net was level with about 16 labelled questions"
 
 
+@pytest.mark.parametrize(("mean", "tried"), [(0.9, True), (0.7, False)])
+def test_a_method_without_a_fair_figure_may_be_worth_a_try(
+    mean: float, tried: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = {"pool_size": 4, "question_words": 3, "answer_words": 3, "overlap": 0.1}
+    figure = {"mean": 0.6, "low": 0.5, "high": 0.7}
+    other = {"mean": mean, "low": mean - 0.2, "high": mean + 0.05}
+    near = {"name": "Near", "profile": profile, "figures": {"bm25": figure}, "curves": {}, "without": None}
+    far = {**near, "name": "Far", "profile": {**profile, "pool_size": 90}}
+    far["figures"] = {"bm25": figure, "average": other}
+    monkeypatch.setattr(evidence, "packaged", lambda: Evidence.from_json({"datasets": [near, far]}))
+    found = advise(made.pools(4, by_words=True), 5)
+    assert found.method.name == "bm25"
+    assert ("Try average too: on Near it has no fair figure, but on Far" in found.recommendation) is tried
+    assert found.labels == "unknown, as no learning curve was measured"
+
+
 def test_partly_labelled_pools_take_part() -> None:
     pools = made.pools(14, by_words=True)
     partly = [

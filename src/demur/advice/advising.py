@@ -201,6 +201,13 @@ def _by_hearsay(
             f"{figure.mean:.3f} ({figure.low:.3f}–{figure.high:.3f}) in our runs"
             f"{beside and ', beside '}{beside}; on your own data nothing was measured"
         )
+    if known is not None and known.instead is not None and known.elsewhere is not None:
+        there, name = known.elsewhere, known.instead.name
+        why += (
+            f". Try {name} too: on {known.dataset.name} it has no fair figure, but on {there.name}, "
+            f"the next most alike, it reached {there.figures[name].mean:.3f} and {method.name} "
+            f"{there.figures[method.name].mean:.3f}"
+        )
     return Advice(
         recommendation=f"Take {method.name}: {few}; {why}.",
         method=method,

@@ -89,6 +89,8 @@ class Hearsay:
     figure: Figure | None
     labels: float  # questions with which a trained method was level; infinite if none was, NaN if unknown
     curves: str = ""  # where that was
+    instead: Method | None = None  # one that has no fair figure there
+    elsewhere: Dataset | None = None  # where that one was clearly better
 
 
 def by_evidence(profile: Profile, methods: Sequence[Method], evidence: Evidence) -> Hearsay | None:
@@ -106,8 +108,23 @@ def by_evidence(profile: Profile, methods: Sequence[Method], evidence: Evidence)
         least = dataset.figures[best.name].low
         taken = next(method for method in known if dataset.figures[method.name].mean >= least)
         labels = math.nan if curved is None else _labels(curved)
-        return Hearsay(taken, dataset, dataset.figures[taken.name], labels, curved.name if curved else "")
+        where = curved.name if curved else ""
+        better = _instead(taken, dataset, methods, alike)
+        return Hearsay(taken, dataset, dataset.figures[taken.name], labels, where, *better)
     return None
+
+
+def _instead(
+    taken: Method, dataset: Dataset, methods: Sequence[Method], alike: Sequence[Dataset]
+) -> tuple[Method | None, Dataset | None]:
+    """A method without a figure on the dataset, and the most similar one with figures, if it won there."""
+    for method in methods:
+        if method.labels or method.name in dataset.figures:
+            continue
+        both = [each for each in alike if {method.name, taken.name} <= each.figures.keys()]
+        if both and both[0].figures[method.name].low > both[0].figures[taken.name].mean:
+            return method, both[0]
+    return None, None
 
 
 def _labels(dataset: Dataset) -> float:
