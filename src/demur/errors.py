@@ -48,8 +48,9 @@ class UnknownName(UsageError, LookupError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
+        lowered = {known_name.lower(): known_name for known_name in names}
+        close = difflib.get_close_matches(name.lower(), lowered, n=1)
+        hint = f"did you mean {lowered[close[0]]!r}? " if close else ""
         super().__init__(f"unknown {kind} {name!r}; {hint}known: {', '.join(names)}")
 
 

@@ -195,6 +195,15 @@ def test_the_saved_model_is_trained_on_all_labels_and_says_why(tmp_path: Path) -
     told = json.loads((tmp_path / "model" / "ranker.json").read_text("utf-8"))["made"]
     assert told["by"] == "demur advise" and told["evidence"]["chosen"] == found.method.name
     assert {row["method"] for row in told["evidence"]["rows"]} == {row.judged.name for row in found.rows}
+    page = (tmp_path / "model" / "README.md").read_text("utf-8")
+    assert page.startswith(f"# {found.method.name}\n") and found.recommendation in page
+    assert all(f"| {row.judged.name} | " in page for row in found.rows)
+
+
+def test_the_page_of_a_model_saved_without_labels(tmp_path: Path) -> None:
+    pools = [Pool.of(pool.question, pool.answers, id=pool.id) for pool in made.pools(5, by_words=True)]
+    save(advise(pools, 5), pools, tmp_path / "model", 0)
+    assert "Not measured: there were too few labels" in (tmp_path / "model" / "README.md").read_text("utf-8")
 
 
 def test_own_candidates_are_tried_too() -> None:

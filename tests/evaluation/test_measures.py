@@ -233,6 +233,8 @@ def test_what_cannot_be_meant_is_one_clear_line(text: str, says: str) -> None:
 def test_an_unknown_name_comes_with_a_hint() -> None:
     with pytest.raises(UnknownName, match="unknown measure 'NDCG'; did you mean 'nDCG'"):
         measure("NDCG@10")
+    with pytest.raises(UnknownName, match="unknown measure 'map'; did you mean 'MAP'"):
+        measure("map")
     with pytest.raises(UsageError, match="too high for nDCG with exponential gain"):
         measured(judge([([1.0], [60], ())]), [nDCG(gain="exp")], convention("fixed"))
 

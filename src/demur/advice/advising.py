@@ -240,8 +240,9 @@ def final(advice: Advice, pools: Sequence[Pool], seed: int) -> Ranker:
 
 def save(advice: Advice, pools: Sequence[Pool], folder: str | Path, seed: int) -> Ranker:
     """The ranker of the chosen method, trained on all labelled pools and written as a model folder."""
+    from demur.advice.card import text
     from demur.rankers.opening import save as write
 
     taught = final(advice, pools, seed)
-    write(taught, Path(folder), advice.made())
+    write(taught, Path(folder), advice.made(), {"README.md": text(advice)})
     return taught

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,11 +25,14 @@ RiskOption = Annotated[
 ]
 
 
-def gate_at(path: str, risk: float | None = None) -> Gate:
-    """The gate that a file holds; of those in a folder the first, or the one for a risk."""
+def gate_at(path: str, risk: float | None = None, name: str | None = None) -> Gate:
+    """The gate that a file holds; of those in a folder the first, or the one for a risk.
+
+    A complaint names the place as the user does.
+    """
     from demur.risk.gates import gates
 
-    return gates(path).of(risk)
+    return replace(gates(path), place=name or path).of(risk)
 
 
 def gate_for(
@@ -53,7 +57,7 @@ def gate_for(
             fix = "name a --gate, or a ranker whose folder holds one"
             raise UsageError(f"--risk {risk:g} chooses among gates, and there is none; {fix}")
         return None
-    found = gate_at(str(folder), risk)
+    found = gate_at(str(folder), risk, ranker)
     if ours is not None or of_files(found) == files:
         return found
     kinds = "questions to files", "given candidates"

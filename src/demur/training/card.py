@@ -31,12 +31,12 @@ def text(
     learnt = ", then ".join(f"`{stage.data}`" for stage in done)
     parts = [
         f"# A {_kind(ranker)}\n\nTrained by demur {__version__} on {learnt}.",
-        _quoting() if isinstance(ranker, Reader) else _use(),
+        _quoting() if isinstance(ranker, Reader) else use(),
         *(_stage(number, stage) for number, stage in enumerate(done, 1)),
         _measures(dev),
         *([_trials(trials)] if trials else []),
         "## Data and their terms\n\n" + "\n".join(_terms(done)),
-        f"## How it was made\n\nTrainer `{recipe.trainer}`, seed {recipe.seed}; {_versions()}. The log, "
+        f"## How it was made\n\nTrainer `{recipe.trainer}`, seed {recipe.seed}; {versions()}. The log, "
         "epoch by epoch, is in `log.jsonl`; what each file must be is in `ranker.json`.",
     ]
     return "\n\n".join(parts) + "\n"
@@ -57,7 +57,8 @@ def _quoting() -> str:
     return "## How to use it\n\n" + "\n".join(lines) + f"\n\n{ready}"
 
 
-def _use() -> str:
+def use() -> str:
+    """How a ranker in a folder is used, as a section of its page."""
     lines = ["```python", "import demur", "", 'ranker = demur.ranker("THIS FOLDER")']
     lines += ['ranking = ranker.rank("a question", ["an answer", "another"])', "```"]
     ready = (
@@ -137,7 +138,8 @@ def _terms(done: Sequence[Done]) -> list[str]:
     return lines
 
 
-def _versions() -> str:
+def versions() -> str:
+    """What a model was made with."""
     found = [f"Python {platform.python_version()}"]
     for package in _PACKAGES:
         try:
