@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import bench.__main__
+import bench.bm25
+import numpy as np
+import pytest
 from bench.common import below, told
 from tools.speed import page
 
@@ -19,3 +23,21 @@ def test_goals_that_were_missed_are_told(tmp_path: Path) -> None:
     assert "| a page turned | 500.0 ms | < 1 s |" in lines
     assert "| a book read | 3.00 s | < 2 s, **missed** |" in lines
     assert "| a shelf | 7 m | – |" in lines
+
+
+def test_a_part_that_is_kept_stands_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [below("a page turned", 0.5, 1), below("a book read", 3, 2)]
+    monkeypatch.setattr(bench.bm25, "run", lambda: rows)
+    monkeypatch.setattr("sys.argv", ["bench", "bm25", "-o", str(tmp_path / "kept")])
+    assert bench.__main__.main() == 1, "one goal was missed"
+    shown = capsys.readouterr().out
+    assert "ok   a page turned" in shown and "MISS a book read" in shown
+    assert [file.name for file in (tmp_path / "kept").iterdir()] == ["bm25.json"]
+    kept = json.loads((tmp_path / "kept" / "bm25.json").read_text("utf-8"))
+    assert kept["rows"] == rows and kept["versions"]["numpy"] == np.__version__
+    assert "| a book read | 3.00 s | < 2 s, **missed** |" in page(tmp_path / "kept")
+    monkeypatch.setattr("sys.argv", ["bench", "bm52"])
+    with pytest.raises(SystemExit, match="2"):
+        bench.__main__.main()
