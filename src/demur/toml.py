@@ -45,6 +45,8 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         return [_value(inner[0], each, f"{where}[{number}]") for number, each in enumerate(value)]
     if origin is dict and isinstance(value, dict):
         return {key: _value(inner[1], each, f"{where}.{key}") for key, each in value.items()}
+    if origin is list and isinstance(value, dict):
+        raise UsageError(f"{where} is one table, and may be several; write [[{where}]], with two brackets")
     for one in (hint, *inner):  # also where it may be left out
         if dataclasses.is_dataclass(one) and isinstance(one, type) and isinstance(value, dict):
             return build(one, value, f"{where}.")

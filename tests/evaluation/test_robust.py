@@ -1,6 +1,7 @@
 """The robustness suite."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from demur.cli.main import app
-from demur.errors import DataError
+from demur.errors import DataError, MissingExtra, UsageError
 from demur.evaluation.robust import Finding, robustness, write
 from demur.rankers import Ranker, ranker
 from demur.types import FloatArray, Pool
@@ -138,6 +139,41 @@ def test_the_command_shows_and_writes_it(tmp_path: Path, capsys: pytest.CaptureF
     assert "roles swapped" in ran.output
     wrong = CliRunner().invoke(app, ["evaluate", str(file), "--suite", "nope", "--ranker", "bm25"])
     assert wrong.exit_code != 0
+
+
+def called(*words: str) -> None:
+    from typer.testing import CliRunner
+
+    ran = CliRunner().invoke(app, words)
+    if ran.exception is not None:
+        raise ran.exception
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-m", "AP", "--run", "nothere"), "a suite has measures .* of its own; leave out --run, --measures"),
+        (("--convention", "scan", "--seed", "3"), "leave out --convention, --seed"),
+        (("-o", "FILE"), "is a file; name a folder"),
+    ],
+)
+def test_options_that_a_suite_does_not_heed_are_refused(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    given = [str(tmp_path / "file") if word == "FILE" else word for word in words]
+    with pytest.raises(UsageError, match=said):
+        called("evaluate", "example/questions", "--suite", "robust", "--ranker", "bm25", *given)
+
+
+def test_a_page_without_its_picture_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra, match=r"demur\[report\]"):
+        words = "evaluate", "example/questions", "--suite", "robust", "--ranker", "bm25"
+        called(*words, "-o", str(tmp_path / "page"))
+    assert not (tmp_path / "page").exists()
 
 
 @dataclass(frozen=True)

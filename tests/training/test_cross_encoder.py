@@ -69,6 +69,23 @@ def test_a_second_stage_starts_from_the_first() -> None:
         quick().train(POOLS, start=demur.ranker("bm25"))
 
 
+def test_a_later_stage_may_read_more(caplog: pytest.LogCaptureFixture) -> None:
+    first = quick(max_length=16).train(POOLS)
+    assert first.max_length == 16
+    second = quick(max_length=32).train(POOLS, start=first)
+    assert second.max_length == 32
+    assert second.fingerprint != first.fingerprint
+    long = [Pool.of("which words?", ["many " * 40 + "words", "none"], [1, 0], id="long")]
+    quick(max_length=16).train(long)
+    assert "1 of 2 pairs are cut at 16 tokens, and learnt from as they are" in caplog.text
+
+
+@pytest.mark.parametrize("setting", [{"learning_rate": 0.0}, {"learning_rate": -1.0}, {"checkpoint": -1.0}])
+def test_numbers_that_make_no_sense(setting: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match=next(iter(setting))):
+        quick(**setting)
+
+
 def test_words_stay_as_they_are_if_frozen() -> None:
     def words(ranker: Ranker) -> torch.Tensor:
         weights: torch.Tensor = ranker.fresh()[0].get_input_embeddings().weight  # type: ignore[operator]

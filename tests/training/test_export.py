@@ -14,11 +14,14 @@ from demur.data import formats
 from demur.errors import DataError, UsageError
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.rankers.opening import save
+from demur.training import export as exporting
 from demur.training import onnx_bert
 from demur.training.export import export
+from demur.training.joint import Joint
 from demur.types import Pool
 from laws import toys
 
+LEARNT = [Pool.of("quest?", ["the ship", "may", "cape"], [1, 0, 0])]
 ANSWERS = ["the ship sailed", "cape 🎉", "nothing but the cape in may", ""]
 
 
@@ -82,6 +85,24 @@ def test_a_graph_that_is_off_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(DataError, match=r"off by .* so nothing was written"):
         export(CrossEncoder(model=toys.classifier()), tmp_path / "out", "fp32")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_reads_beside_others_is_not_exported_as_if_it_did_not(tmp_path: Path) -> None:
+    joint = Joint(base=toys.bert(), epochs=1, first="length", k=2).train(LEARNT)
+    with pytest.raises(UsageError, match="joint reads an answer beside others of its pool"):
+        export(joint, tmp_path / "joint")
+    assert not (tmp_path / "joint").exists()
+
+
+def test_bytes_that_rank_otherwise_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    network = CrossEncoder(model=toys.classifier())
+    export(network, tmp_path / "fine", "fp32")
+    assert "rank otherwise" not in caplog.text
+    monkeypatch.setattr(exporting, "ALIKE", 1.1)
+    export(network, tmp_path / "int8", "int8")
+    assert "in int8 the scores rank otherwise than the network's" in caplog.text
 
 
 def test_what_cannot_be_exported_is_one_line(tmp_path: Path) -> None:

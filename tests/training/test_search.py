@@ -46,6 +46,24 @@ def test_a_grid_tries_all_and_the_best_settings_win(recipe: Recipe) -> None:
     assert best.search is None
 
 
+def test_stages_before_the_last_and_numbers_of_questions_are_searched_too(recipe: Recipe) -> None:
+    two = replace(recipe, stage=[recipe.stage[0], replace(recipe.stage[0], settings="epochs=1")])
+    space: dict[str, Any] = {"1.epochs": [1, 3], "questions": [5, 20]}
+    best, trials = search(replace(two, search=Search(space)))
+    assert [list(trial.settings.values()) for trial in trials] == [[1, 5], [1, 20], [3, 5], [3, 20]]
+    winner = max(trials, key=lambda trial: trial.rank).settings
+    assert f"epochs={winner['1.epochs']}" in best.stage[0].settings and best.stage[0].questions == 0
+    assert best.stage[1].questions == winner["questions"] and best.stage[1].settings == "epochs=1"
+    for key, said in (("3.epochs", "there are stages 1 to 2"), ("1.epoch", "siamese does not have")):
+        with pytest.raises(UsageError, match=f"search.space names {key}.*{said}"):
+            search(replace(two, search=Search({key: [1]})))
+    with pytest.raises(UsageError, match=r"search\.space\.questions must be whole numbers, not 0\.5"):
+        search(replace(two, search=Search({"questions": [0.5]})))
+    for key in ("spec", "train", "name"):  # a trainer has them, but as no setting
+        with pytest.raises(UsageError, match=f"search.space names {key}"):
+            search(replace(two, search=Search({key: [1]})))
+
+
 def test_a_search_that_was_killed_goes_on(
     recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

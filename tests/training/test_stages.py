@@ -113,9 +113,13 @@ def test_a_folder_of_other_things_is_refused_before_the_work(files: dict[str, st
 def test_a_model_of_another_making_is_not_lost(files: dict[str, str], tmp_path: Path) -> None:
     kept = make(recipe(files), tmp_path / "model").ranker.fingerprint
     assert make(recipe(files), tmp_path / "model").ranker.fingerprint == kept  # the same may run again
-    others = recipe(files, seed=1), recipe(files, stage=[Stage(files["second"], files["dev"], settings=FAST)])
+    others = [
+        recipe(files, seed=1),
+        recipe(files, stage=[Stage(files["second"], files["dev"], settings=FAST)]),
+        recipe(files, stage=[*recipe(files).stage[:1], Stage(files["second"], files["dev"], settings=FAST)]),
+    ]
     for other in others:
-        with pytest.raises(DataError, match="holds a model that something else has made"):
+        with pytest.raises(DataError, match="holds a model that another recipe, other data or"):
             make(other, tmp_path / "model", worked)
     assert open_model(tmp_path / "model").fingerprint == kept
 

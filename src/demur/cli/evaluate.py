@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from demur.evaluation import Report
     from demur.types import Candidate, Pool
 
+MEASURES = "MAP,RR,P@1,nDCG@10"
+
 
 def evaluate(
     data: Annotated[
@@ -36,7 +38,7 @@ def evaluate(
     qrels: Annotated[str | None, typer.Option(help="Its TREC qrels, in place of DATA's labels.")] = None,
     measures: Annotated[
         str, typer.Option("-m", "--measures", help="Measures, with commas between them.")
-    ] = "MAP,RR,P@1,nDCG@10",
+    ] = MEASURES,
     convention: Annotated[
         str, typer.Option(help="fixed, semeval10, scan, nn4nqa, matchzoo or trec.")
     ] = "fixed",
@@ -68,6 +70,20 @@ def evaluate(
     from demur.evaluation import evaluate_run
 
     if suite is not None:
+        others = {
+            "--reader": reader is None,
+            "--answers": answers is None,
+            "--run": run is None,
+            "--qrels": qrels is None,
+            "--measures": measures == MEASURES,
+            "--convention": convention == "fixed",
+            "--no-positive": no_positive is None,
+            "--qualifier": qualifier is None,
+            "--confidence": confidence == 0.95,
+            "--seed": seed == 0,
+        }
+        if said := [option for option, unsaid in others.items() if not unsaid]:
+            raise UsageError(f"a suite has measures and a convention of its own; leave out {', '.join(said)}")
         _suite(suite, data, read_as, ranker, seeds, output, json)
         return
     if data is None and read_as is not None:
@@ -135,7 +151,7 @@ def _suite(
 
     from rich.table import Table
 
-    from demur.errors import UnknownName, UsageError
+    from demur.errors import UnknownName, UsageError, require
     from demur.evaluation.robust import robustness, write
     from demur.evaluation.robust.page import HEADS, TITLES, cells, families
     from demur.files import written
@@ -147,8 +163,11 @@ def _suite(
     if data is None or ranker is None:
         raise UsageError("a suite needs DATA with labels, and --ranker R")
     rankers = {spec: named(spec) for spec in listed(ranker)}
-    if output is not None:
-        with written(output):  # before the work
+    if output is not None:  # before the work
+        require("matplotlib", extra="report")
+        if Path(output).is_file():
+            raise UsageError(f"{output} is a file; name a folder for the suite's page and picture")
+        with written(output):
             Path(output).mkdir(parents=True, exist_ok=True)
     with meter("meddling", "conditions") as advance:
         found = robustness(rankers, _read(data, read_as), seeds=seeds, data=data, on_condition=advance)

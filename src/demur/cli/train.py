@@ -69,7 +69,8 @@ def train(
         )
     judged, seen = (sum(stage.counts[what] for stage in made.stages) for what in ("pairs", "pools"))
     on = f"{judged:,} judged answers" if judged else f"{seen:,} questions without labels"
-    note(f"trained on {on}: {made.folder}")
+    already = "made before, and left as it is: " if made.before else ""
+    note(f"{already}trained on {on}: {made.folder}")
 
 
 def _recipe(
@@ -128,7 +129,7 @@ def _shown() -> Iterator[Callable[[dict[str, Any]], None]]:
     if not console.is_terminal:
         yield lambda facts: None
         return
-    with console.status("embedding texts") as status:
+    with console.status("getting ready") as status:
         yield lambda facts: status.update(line(facts))
 
 

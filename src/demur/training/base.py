@@ -69,6 +69,9 @@ class Trainer(Spelled, ABC):
         """What of a pool the result hangs on, for keys of kept models."""
         return [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]
 
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """An error, if nothing can be learnt from these; all stages are looked at before the first."""
+
     @abstractmethod
     def train(
         self,

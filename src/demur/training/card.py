@@ -13,6 +13,7 @@ from demur.data import sources
 from demur.evaluation import Report
 from demur.rankers import Ranker
 from demur.reading.base import Reader
+from demur.specs import parse
 from demur.training.search import Trial
 from demur.training.stages import Done, Recipe
 
@@ -33,7 +34,7 @@ def text(
         f"# A {_kind(ranker)}\n\nTrained by demur {__version__} on {learnt}.",
         _quoting() if isinstance(ranker, Reader) else use(),
         *(_stage(number, stage) for number, stage in enumerate(done, 1)),
-        _measures(dev),
+        _measures(dev, stops(done[-1]) or bool(trials)),
         *([_trials(trials)] if trials else []),
         "## Data and their terms\n\n" + "\n".join(_terms(done)),
         f"## How it was made\n\nTrainer `{recipe.trainer}`, seed {recipe.seed}; {versions()}. The log, "
@@ -70,13 +71,19 @@ def use() -> str:
 
 def _stage(number: int, stage: Done) -> str:
     seen = stage.counts
+    by = f"`{stage.dev}`" if stops(stage) else "nothing"
     facts = [
         f"## Stage {number}: {stage.data}\n",
         f"{seen['pools']:,} questions, {seen['pairs']:,} judged answers, {seen['right']:,} of them right; "
-        f"early stopping on {f'`{stage.dev}`' if stage.dev else 'nothing'}; {stage.seconds:,.0f} seconds.\n",
+        f"early stopping on {by}; {stage.seconds:,.0f} seconds.\n",
         f"`{stage.trainer}`",
     ]
     return "\n".join(facts) + _log(stage.log)
+
+
+def stops(stage: Done) -> bool:
+    """Whether a stage's dev set had a say in when it stopped."""
+    return bool(stage.dev) and parse(stage.trainer).settings.get("early", "said by none") not in ("", "none")
 
 
 def _log(log: Sequence[Mapping[str, Any]]) -> str:
@@ -96,7 +103,7 @@ def _figure(value: Any) -> str:
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _measures(dev: Report | None) -> str:
+def _measures(dev: Report | None, looked: bool) -> str:
     if dev is None:
         return "## How good it is\n\nNot measured: there was no dev set. Run `demur evaluate`."
     rows = [
@@ -104,7 +111,11 @@ def _measures(dev: Report | None) -> str:
         for measure, found in dev.measures.items()
     ]
     said = f"On `{dev.data}`, {dev.pools:,} questions, convention `{dev.convention}`, 95 % intervals. "
-    warning = "Training looked at these questions to know when to stop, so new ones may go worse."
+    warning = (
+        "Training looked at these questions to choose among what it had, so new ones may go worse."
+        if looked
+        else "Training has not looked at them."
+    )
     table = ["| measure | mean | interval |", "| --- | --- | --- |", *rows]
     return f"## How good it is\n\n{said}{warning}\n\n" + "\n".join(table)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import itertools
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from demur.training.judging import judges, on_dev, sole
 from demur.training.loop import Schedule, Step, fit
 from demur.training.order import steps_of
 from demur.types import IntArray, Pool
+
+_log = logging.getLogger("demur")
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +50,8 @@ class CrossEncoder(Trainer):
     training ends after so many epochs without a gain. `smoothing` moves a share of what is asked for to all
     answers alike, and `focal` lets answers count less the surer they are. `device` is the GPU if there is
     one, unless it says cpu or cuda. With `quick` attention has no dropout, which on a CPU saves a tenth of
-    the time, and more where texts are long.
+    the time, and more where texts are long. Where training stands is kept every `checkpoint` minutes, and
+    every three if that is 0.
     """
 
     name: ClassVar[str] = "cross-encoder"
@@ -69,6 +73,7 @@ class CrossEncoder(Trainer):
     focal: float = 0.0
     device: str = ""
     quick: bool = False
+    checkpoint: float = 0.0
 
     def __post_init__(self) -> None:
         if self.loss not in ("listwise", "pointwise"):
@@ -81,6 +86,10 @@ class CrossEncoder(Trainer):
             raise UsageError(
                 "smoothing is a share below 1; focal, accumulate and patience must not be below 0"
             )
+        if self.checkpoint < 0:
+            raise UsageError("checkpoint is the minutes between two of them, above 0; or 0 for three")
+        if not self.learning_rate > 0:
+            raise UsageError(f"learning_rate={self.learning_rate:g} must be above 0")
         if self.device not in ("", "cpu", "cuda"):
             raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
         if self.early and self.early != WORST:
@@ -90,6 +99,12 @@ class CrossEncoder(Trainer):
     def depends(self) -> str:
         """A hash of the base, if it is a folder, as others may be put there."""
         return content(Path(self.base)) if Path(self.base).is_dir() else ""
+
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """An error, if early stopping has nothing to go by."""
+        if self.early and dev and not judges(dev):
+            what = f"early={self.early} has nothing to go by: dev has no right answer"
+            raise DataError(what, fix="label some there, or leave out early")
 
     def train(
         self,
@@ -102,6 +117,7 @@ class CrossEncoder(Trainer):
     ) -> CrossEncoderRanker:
         """The cross-encoder that these pools teach; those without right and wrong answers teach nothing."""
         torch = require("torch", extra="encoder")
+        self.check(pools, dev)
         begun = self._begun(start)
         device = device_named(self.device or "auto")
         with torch.random.fork_rng():  # the caller's random numbers are left alone
@@ -114,12 +130,12 @@ class CrossEncoder(Trainer):
 
                 freeze_words(network)
             pairs = self._tokens(begun, network, tokenizer, pools, taught)
+            if pairs.cut:
+                cut = f"{pairs.cut:,} of {len(pairs.lengths):,} pairs are cut at {self.max_length} tokens"
+                _log.warning(f"{cut}, and learnt from as they are; set max_length to read more")
             objective = self._objective(pools, taught, network).to(device)
             judge = None
             if self.early and dev:
-                if not judges(dev):
-                    what = f"early={self.early} has nothing to go by: dev has no right answer"
-                    raise DataError(what, fix="label some there, or leave out early")
                 looked_at = dataclasses.replace(begun, device=device).holding(network, tokenizer)
                 judge = lambda: _measured(looked_at, dev, self.early)  # noqa: E731
             named = None
@@ -140,7 +156,9 @@ class CrossEncoder(Trainer):
             return CrossEncoderRanker(model=self.base, max_length=self.max_length)
         if not isinstance(start, CrossEncoderRanker):
             raise UsageError(f"a cross-encoder cannot start from {start.spec}; start from another one")
-        return start
+        if start.max_length == self.max_length:
+            return start
+        return dataclasses.replace(start, max_length=self.max_length).holding(*start.fresh())
 
     def _tokens(
         self,
@@ -163,7 +181,11 @@ class CrossEncoder(Trainer):
         """The pools of an epoch, sampled."""
         taught = [sampled for pool in pools if (sampled := self._sampled(pool)) is not None]
         if not taught:
-            raise UsageError("no pool has both a right and a wrong answer; nothing can be learnt from them")
+            right = sum(pool.positives > 0 for pool in pools)
+            raise UsageError(
+                f"of {len(pools):,} pools {right:,} have a right answer, and none has both a right and a "
+                "wrong one; nothing can be learnt from them"
+            )
         return taught
 
     def _objective(
@@ -220,6 +242,7 @@ class CrossEncoder(Trainer):
             accumulate=max(self.accumulate, 1),
             patience=self.patience,
             quick=self.quick,
+            **({"minutes": self.checkpoint} if self.checkpoint else {}),
         )
         more: dict[str, Any] = {"ends": over, "objective": objective, "judge": judge}
         with caught(network, objective.wants) as held:

@@ -36,6 +36,9 @@ _ENOUGH = 600  # pairs to calibrate on, and to compare
 _OF_ONE = 8  # answers to one question among them
 _BUDGET = 512  # tokens of a batch in calibration
 NEAR = 1e-3
+ALIKE = 0.95  # rank correlation below which bytes are no stand-in for floats
+
+_log = logging.getLogger("demur")
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,9 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
     if not isinstance(ranker, CrossEncoder):
         what = f"{ranker.spec} is no cross-encoder, mini-torch, net that matches words, or committee of such"
         raise UsageError(f"{what}, and only those can be exported; demur train --base minilm makes one")
+    if not ranker.alone:  # the file would score each pair by itself
+        what = f"{ranker.name} reads an answer beside others of its pool, which no file of ours can"
+        raise UsageError(f"{what}; use it with torch, or export a cross-encoder")
     precision = precision or "int8"
     pools = some(calibrate)
     network, tokenizer = ranker.fresh()
@@ -101,6 +107,12 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
         agreement = compared(exact, found, pools, calibrate)
         if precision == "fp32":
             check_near(agreement, folder)
+        elif agreement.spearman < ALIKE:
+            _log.warning(
+                "in int8 the scores rank otherwise than the network's (rank correlation "
+                f"{agreement.spearman:.3f} on {calibrate}); use --precision fp32, or name texts like yours "
+                "with --calibrate"
+            )
         made: dict[str, Any] = {
             "from": ranker.fingerprint,
             "precision": precision,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from demur import store
 from demur.errors import DataError
@@ -20,11 +19,11 @@ from demur.training import card
 from demur.training.answers import quoted
 from demur.training.base import Report, silent
 from demur.training.search import Trial, search
-from demur.training.stages import Done, Recipe, pools_of, run
+from demur.training.stages import Done, Recipe, key, pools_of, run
 from demur.training.together import leads
 from demur.training.workplace import beside, workplace
 
-LOG, CARD = "log.jsonl", "README.md"
+LOG, CARD, TRIALS = "log.jsonl", "README.md", "trials.jsonl"
 MEASURES = ("MAP", "RR", "P@1")
 
 
@@ -39,14 +38,17 @@ class Made:
     """What was measured on the last stage's dev set, if it has one with right answers."""
     trials: Sequence[Trial] = ()
     """The settings that were tried, if a search was asked for."""
+    before: bool = False
+    """Whether it lay there already, made by the same recipe from the same data."""
 
 
 def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
     """The model that a recipe makes, written into a folder; a run that was stopped goes on where it was."""
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
         raise DataError("is there already and is no model", path=folder, fix="name another folder")
+    known_by = key(recipe, json.dumps(asdict(recipe.search)) if recipe.search else "")
     if store.is_model(folder):
-        _check_own(recipe, store.opened(folder, check=False).made, folder)
+        return _found(recipe, known_by, folder)
     if not leads():  # one of several processes that learn together
         recipe, trials = search(recipe, beside(folder))
         ranker, done = run(recipe, beside(folder))
@@ -56,21 +58,27 @@ def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
         ranker, done = run(recipe, work, report)
         dev = _measured(ranker, recipe)
         measures = {} if dev is None else {name: asdict(found) for name, found in dev.measures.items()}
-        facts = {"trainer": recipe.trainer, "seed": recipe.seed, "stages": [asdict(each) for each in done]}
+        facts = {"trainer": recipe.trainer, "seed": recipe.seed, "recipe": known_by}
+        facts |= {"stages": [asdict(each) for each in done]}
         facts |= {"dev": measures} if measures else {}
         facts |= {"trials": [asdict(each) for each in trials]} if trials else {}
         lines = [{"stage": number, **line} for number, stage in enumerate(done, 1) for line in stage.log]
         log = "".join(json.dumps(line) + "\n" for line in lines)
-        save(ranker, folder, facts, {LOG: log, CARD: card.text(ranker, recipe, done, dev, trials)})
+        also = {LOG: log, CARD: card.text(ranker, recipe, done, dev, trials)}
+        also |= {TRIALS: "".join(json.dumps(asdict(each)) + "\n" for each in trials)} if trials else {}
+        save(ranker, folder, facts, also)
     return Made(folder, open_model(folder), done, dev, trials)
 
 
-def _check_own(recipe: Recipe, made: Mapping[str, Any], folder: Path) -> None:
-    """Nothing, if the same command made the model that lies there; else an error, as it would be lost."""
-    before = made.get("trainer"), made.get("seed"), [stage.get("data") for stage in made.get("stages", [])]
-    if before != (recipe.trainer, recipe.seed, [stage.data for stage in recipe.stage]):
-        what = "holds a model that something else has made, which would be lost"
+def _found(recipe: Recipe, known_by: str, folder: Path) -> Made:
+    """The model that lies there, if the same recipe made it from the same data; else it would be lost."""
+    made = store.opened(folder, check=False).made
+    if made.get("recipe") != known_by:
+        what = "holds a model that another recipe, other data or something else has made, which would be lost"
         raise DataError(what, path=folder, fix="name another folder, or move that one away")
+    ranker, stages = open_model(folder), [Done(**each) for each in made["stages"]]
+    trials = [Trial(**each) for each in made.get("trials", [])]
+    return Made(folder, ranker, stages, _measured(ranker, recipe), trials, before=True)
 
 
 def _measured(ranker: Ranker, recipe: Recipe) -> Measured | None:

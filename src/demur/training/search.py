@@ -1,7 +1,7 @@
 """Which settings are best on the dev set: all of a grid, or those that Optuna proposes.
 
-Each trial trains the recipe with other settings in its last stage, and is measured on that stage's dev set.
-Trials are noted one by one, so a search that was killed goes on; stages before the last are trained once.
+Each trial trains the recipe with other settings, and is measured on the last stage's dev set. Trials are
+noted one by one, so a search that was killed goes on; stages that no trial changes are trained once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from demur.training.stages import Recipe
 
 METHODS = ("grid", "tpe", "random")
+QUESTIONS = "questions"
 _RANGE = {"low", "high", "log"}
 _LOOKED_AT = 1000  # settings, before any is tried
 
@@ -31,6 +32,9 @@ _LOOKED_AT = 1000  # settings, before any is tried
 @dataclass(frozen=True)
 class Search:
     """What is tried: of each setting in `space` a list of values, or a range ``{low, high, log}``.
+
+    A setting is the last stage's trainer's, or ``questions``, how many of the last stage's are learnt from;
+    ``1.epochs`` is that of the first stage.
 
     A `grid` has all combinations of lists. `tpe` and `random` draw so many `trials`, also from ranges; tpe
     learns from those before. `measure` is a mean over `seeds` seeds, from the recipe's on.
@@ -83,8 +87,10 @@ def search(recipe: Recipe, work: Path | None = None, report: Report = silent) ->
     if not any(pool.positives for pool in pools_of(recipe.stage[-1].dev)):
         raise UsageError("a search needs a dev set with right answers in the last stage; name it with dev=")
     for key in wanted.space:
-        if not hasattr(recipe.by(recipe.stage[-1]), key):
-            raise UsageError(f"search.space names {key}, which {recipe.trainer} does not have")
+        number, name = _place(recipe, key)
+        by = recipe.by(recipe.stage[number])
+        if name != QUESTIONS and name not in {each.name for each in fields(by) if each.init}:  # type: ignore[arg-type]
+            raise UsageError(f"search.space names {key}, which {by.name} does not have")
     said = {**parse(recipe.stage[-1].trainer or recipe.trainer).settings}
     said |= parse(f"stage({recipe.stage[-1].settings})").settings
     if wanted.seeds > 1 and "seed" in said:
@@ -142,12 +148,30 @@ def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, r
     return Trial(dict(settings), math.fsum(values) / len(values), values)
 
 
+def _place(recipe: Recipe, key: str) -> tuple[int, str]:
+    """Which stage a key of the space is about, and what it is called there."""
+    number, dot, name = key.partition(".")
+    if not dot:
+        return len(recipe.stage) - 1, key
+    if not (number.isdecimal() and 1 <= int(number) <= len(recipe.stage)):
+        raise UsageError(f"search.space names {key}, but there are stages 1 to {len(recipe.stage)}")
+    return int(number) - 1, name
+
+
 def _with(recipe: Recipe, settings: Mapping[str, Setting]) -> Recipe:
-    """The recipe with these settings in its last stage, and nothing left to search for."""
-    *before, last = recipe.stage
-    said = {**parse(f"stage({last.settings})").settings, **settings}
-    stage = replace(last, settings=", ".join(f"{key}={spell(value)}" for key, value in said.items()))
-    return replace(recipe, stage=[*before, stage], search=None)
+    """The recipe with these settings in its stages, and nothing left to search for."""
+    stages = list(recipe.stage)
+    for key, value in settings.items():
+        number, name = _place(recipe, key)
+        if name == QUESTIONS:
+            if not isinstance(value, int):
+                raise UsageError(f"search.space.{key} must be whole numbers, not {value!r}")
+            stages[number] = replace(stages[number], questions=value)
+            continue
+        said = {**parse(f"stage({stages[number].settings})").settings, name: value}
+        spelled = ", ".join(f"{each}={spell(what)}" for each, what in said.items())
+        stages[number] = replace(stages[number], settings=spelled)
+    return replace(recipe, stage=stages, search=None)
 
 
 def _proposed(wanted: Search, done: Sequence[Trial]) -> Iterator[dict[str, Setting]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from demur import __version__, data, store
 from demur.data.subsets import sample
-from demur.errors import UsageError
+from demur.errors import DataError, UsageError
 from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.specs import Setting, parse
@@ -43,6 +43,10 @@ class Stage:
     settings: str = ""
     trainer: str = ""
 
+    def __post_init__(self) -> None:
+        if self.questions < 0:
+            raise UsageError(f"questions={self.questions} must be 0, for all, or more")
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -59,6 +63,8 @@ class Recipe:
     def __post_init__(self) -> None:
         if not self.stage:
             raise UsageError("a recipe needs at least one [[stage]] with data")
+        if self.seed < 0:
+            raise UsageError(f"seed={self.seed} must be 0 or more")
         for stage in self.stage:  # so that a mistake in the last is not found after hours
             self.by(stage)
 
@@ -89,7 +95,10 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
     """
     ranker: Ranker | None = None
     done: list[Done] = []
-    for number, (stage, by, pools, dev, known_by) in enumerate(_keyed(recipe), 1):
+    keyed = list(_keyed(recipe))
+    for _, by, pools, dev, _ in keyed:  # so that a mistake in the last is not found after hours
+        by.check(pools, dev)
+    for number, (stage, by, pools, dev, known_by) in enumerate(keyed, 1):
         folder = None if work is None else work / known_by
         if folder is not None and store.is_model(folder):
             ranker = open_model(folder)
@@ -106,9 +115,16 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
         done.append(said)
         if folder is not None and leads():
             save(ranker, folder, asdict(said))
+            _forget_checkpoints(folder.parent)
     if ranker is None:
         raise UsageError("a recipe needs at least one [[stage]] with data")
     return ranker, done
+
+
+def _forget_checkpoints(work: Path) -> None:
+    """Remove where training stood before its stage was done: such files are larger than the model."""
+    for old in work.glob("*.safetensors"):
+        old.unlink()
 
 
 def _keyed(recipe: Recipe) -> Iterator[tuple[Stage, Trainer, Sequence[Pool], Sequence[Pool], str]]:
@@ -137,10 +153,17 @@ def forget_last(recipe: Recipe, work: Path | None) -> None:
 def pools_of(ids: str, questions: int = 0, seed: int = 0) -> Sequence[Pool]:
     """The pools of ids or files joined by ``+``; or a sample of so many of them."""
     names = [ids] if Path(ids).exists() else [name.strip() for name in ids.split("+")]
-    loaded = [data.pools(name) for name in names if name]
+    loaded = [_some(name) for name in names if name]
     if not questions:
         return loaded[0] if len(loaded) == 1 else [pool for pools in loaded for pool in pools]
     return list(sample((pool for pools in loaded for pool in pools), questions, seed))
+
+
+def _some(name: str) -> Sequence[Pool]:
+    pools = data.pools(name)
+    if not len(pools):
+        raise DataError("holds no questions", path=name, fix="name data that does, or leave it out")
+    return pools
 
 
 def counts(pools: Sequence[Pool]) -> dict[str, int]:
