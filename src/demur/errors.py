@@ -46,12 +46,12 @@ class Astray(UsageError):
 class UnknownName(UsageError, LookupError):
     """A name that is not registered."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], also: str = "") -> None:
         names = sorted(known)
         lowered = {known_name.lower(): known_name for known_name in names}
         close = difflib.get_close_matches(name.lower(), lowered, n=1)
         hint = f"did you mean {lowered[close[0]]!r}? " if close else ""
-        super().__init__(f"unknown {kind} {name!r}; {hint}known: {', '.join(names)}")
+        super().__init__(f"unknown {kind} {name!r}; {hint}known: {', '.join(names)}{also}")
 
 
 class DataError(DemurError, ValueError):

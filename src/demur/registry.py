@@ -143,7 +143,8 @@ def find(kind: str, name: str) -> Any:
     for point in _entry_points(kind):
         if point.name == name:
             return point.load()
-    raise UnknownName(kind, name, names(kind))
+    also = "; nor is there a folder of that name" if kind in ("ranker", "reader") else ""
+    raise UnknownName(kind, name, names(kind), also)
 
 
 def build(kind: str, spec: str, more: Mapping[str, Setting] | None = None) -> Any:

@@ -25,6 +25,7 @@ from demur.cli.rank import rank
 from demur.errors import UsageError
 from demur.risk.gate import Gate
 from demur.types import Pool
+from laws import toys
 
 GUIDE = """# Loans
 
@@ -116,6 +117,21 @@ def test_another_reader_or_none(guide: Path) -> None:
     assert asked("--reader", "none")["answer"]["read"] is None
     with pytest.raises(UsageError, match="ranks and does not read"):
         asked("--reader", "bm25")
+
+
+def test_a_gate_for_minis_quotes_promises_nothing_about_anothers(guide: Path) -> None:
+    found = gate(0.2)
+    own = demur.ranker("mini").fingerprint
+    certificate = replace(
+        found.certificate, qualifier=f"mini(folder=, of={own})", ranker="mini", ranker_fingerprint=own
+    )
+    replace(found, certificate=certificate).save("mini/gate.json")
+    assert asked("--gate", "none", "--reader", toys.bidaf())["certificate"] is None
+    shown = call(ask, QUESTION, "--from", "guide.md", "--reader", toys.bidaf())
+    assert "no gate is set: this gate goes by what mini quotes" in shown.stderr
+    assert "Answers at this threshold" not in shown.stdout
+    with pytest.raises(UsageError, match="leave the reader out, or the gate"):
+        asked("--gate", "mini/gate.json", "--reader", toys.bidaf())
 
 
 def test_the_gate_of_the_packaged_model_is_used_and_says_where_it_was_made(guide: Path) -> None:

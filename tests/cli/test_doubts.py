@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -78,6 +79,7 @@ def test_with_a_risk_the_gate_is_made_too(reader: Path) -> None:
     done = demur("calibrate", reader, data(reader, "held"), *words)
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith("Answers at this threshold were wrong at most 20 % of the time")
+    assert "of no use" not in done.stderr
     gate = Gate.load(reader)
     assert gate.qualifier.startswith("reading(by=kept") and "quoting=true" in gate.qualifier
     assert 0.5 < gate.certificate.pools / 1000 < 0.75, "a third taught the doubt"
@@ -93,8 +95,27 @@ def test_with_a_risk_the_gate_is_made_too(reader: Path) -> None:
     assert done.exit_code == 0 and "does not contradict" in done.stdout
     again = demur("calibrate", reader, data(reader, "new"), "--doubt", "learned(features=proba)")
     assert again.exit_code == 0
+    assert "gate.json was made with another doubt and is of no use now" in again.stderr
     with pytest.raises(UsageError, match="calibrate the gate again"):
         gate.decide(str(reader), new)
+
+
+def test_a_gate_goes_with_its_reader_wherever_they_are_moved(
+    reader: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(reader.parent)
+    assert demur("calibrate", "reader", "held.json", "--doubt", "learned", "--risk", 0.2).exit_code == 0
+    new = pools("new.json")
+    before = Gate.load("reader").decide("reader", new)
+    shutil.copytree("reader", tmp_path / "copy")
+    monkeypatch.chdir(tmp_path)
+    assert Gate.load("copy").decide("copy", new).tolist() == before.tolist()
+    text = tmp_path / "text.md"
+    text.write_text(new[0].answers[0])
+    words = "ask", new[0].question, "--from", text, "--ranker", "copy", "--gate", "copy/gate.json"
+    assert demur(*words).exit_code == 0
+    refused = demur(*words, "--reader", toys.bidaf())
+    assert "promises nothing about the quotes of bidaf" in str(refused.exception)
 
 
 def test_a_doubt_that_needs_no_learning_leaves_all_questions_to_the_gate(reader: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from demur.doubt.committee import BY, rank_agreement, vote_entropy
 from demur.errors import UsageError
 from demur.rankers import ranker
 from demur.rankers.opening import save
-from demur.risk import qualifier
+from demur.risk import Gate, calibrate, qualifier
 from demur.types import Pool
 from training import made
 
@@ -68,3 +69,35 @@ def test_a_gate_asks_the_committee_it_was_made_for(tmp_path: Path) -> None:
         qualifier("committee").confidence(pools, scores)
     with pytest.raises(UsageError, match="no committee"):
         qualifier("committee", model="bm25").confidence(pools, scores)
+
+
+def test_a_gate_finds_its_committee_where_both_were_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save(ranker("committee", rankers="bm25; length", how="rank"), "model")
+    pools = [replace(pool, id=f"{n}") for n, pool in enumerate(made.pools(200, seed=3))]
+    gate = calibrate("model", pools, 0.9, qualifier="committee(model=model)", grid=np.array([-1.0]))
+    gate.save("model/gate.json")
+    before = gate.confidence_of("model", pools)
+    (tmp_path / "elsewhere").mkdir()
+    Path("model").rename("elsewhere/moved")
+    monkeypatch.chdir("elsewhere")
+    after = Gate.load("moved").confidence_of("moved", pools)
+    assert after.tolist() == before.tolist()
+    Path("moved").rename("model")
+    monkeypatch.chdir("..")
+    assert Gate.load("elsewhere/model").confidence_of("elsewhere/model", pools).tolist() == before.tolist()
+    save(ranker("committee", rankers="bm25; overlap", how="rank"), "model")  # another of that name, here
+    assert Gate.load("elsewhere/model").confidence_of("elsewhere/model", pools).tolist() == before.tolist()
+
+
+def test_a_committee_written_anew_is_read_anew(tmp_path: Path) -> None:
+    pools = made.pools(3)
+    model = str(tmp_path / "model")
+    save(ranker("committee", rankers="bm25; length", how="rank"), model)
+    first = qualifier("committee", model=model).spec
+    save(ranker("committee", rankers="bm25; overlap", how="rank"), model)
+    assert qualifier("committee", model=model).spec != first
+    with pytest.raises(UsageError, match="not what it was"):
+        qualifier(first).confidence(pools, ranker(model).score_pools(pools))

@@ -51,10 +51,16 @@ def test_answers_of_a_system(tmp_path: Path) -> None:
         file.write_text(broken)
         with pytest.raises(DataError, match=message):
             published.read(str(file))
+    for wrong in ([{"answer_start": 0}], ["Anna"], [{"text": 3}]):
+        with pytest.raises(DataError, match="answers to question 'a' are not all objects with a text"):
+            published.golds(Pool("a", "?", (), {"answers": wrong}))
     with pytest.raises(DataError, match="'a' does not say its answers"):
         published.golds(asked[1])
+    for missing in (str(tmp_path / "nothing.json"), "nothing.json"):
+        with pytest.raises(DataError, match=r"nothing.json: no such file; name a JSON file"):
+            published.read(missing)
     with pytest.raises(DataError, match="not here"):
-        published.read(str(tmp_path / "nothing.json"))
+        published.read("squad/nothing.json")
 
 
 @pytest.mark.needs_data

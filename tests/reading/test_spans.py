@@ -75,6 +75,12 @@ def test_windows_cover_everything_and_each_token_is_fair_in_one(tokens: int, roo
         ("a\r\n\tb c", "\r\n\tb ", "b"),
         ("\u0301odd", "odd", "odd"),
         ("हिन्दी", "ह", "हि"),
+        ("Flag 🇩🇪🇫🇷!", "🇩", "🇩🇪"),
+        ("Flag 🇩🇪🇫🇷!", "🇫", "🇫🇷"),
+        ("Flag 🇩🇪🇫🇷!", "🇷", "🇫🇷"),
+        ("\U0001f3f4\U000e0067\U000e007f!", "\U0001f3f4", "\U0001f3f4\U000e0067\U000e007f"),
+        ("\u1112\u1161\u11ab\u1100", "\u1112", "\u1112\u1161\u11ab"),
+        ("\u1112\u1161\u11ab\u1100", "\u1161", "\u1112\u1161\u11ab"),
     ],
 )
 def test_a_span_has_whole_characters_and_no_space_around(text: str, token: str, whole: str) -> None:

@@ -104,9 +104,11 @@ def test_what_it_hangs_on_is_what_its_members_hang_on() -> None:
         ({"count": 0}, "count must be 1 or more"),
         ({"take": "some"}, "some"),
         ({"measure": "nope"}, "nope"),
+        ({"count": 2, "weights": "1, 2, 3"}, "2 members but 3 weights"),
+        ({"by": "bidaf"}, "makes readers, and those do not vote on candidates"),
     ],
 )
 def test_mistakes_are_one_line(settings: dict[str, Any], why: str) -> None:
     with pytest.raises(DemurError, match=why) as found:
-        Ensemble(by=NET, **settings)
+        Ensemble(**{"by": NET, **settings})
     assert "\n" not in str(found.value)

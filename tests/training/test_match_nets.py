@@ -143,3 +143,26 @@ def test_data_that_teach_nothing_are_one_clear_line() -> None:
         built("multihop", negatives=0)
     with pytest.raises(UsageError, match="has learnt nothing yet"):
         demur.ranker("multihop")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "why"),
+    [
+        ("match-pyramid", {"filters": 0}, "filters=0 must be 1 or more"),
+        ("match-pyramid", {"rows": -1}, "rows=-1 must be 1 or more"),
+        ("deep-matching", {"question_words": 3}, "5 question_words and answer_words or more"),
+        ("deep-matching", {"dropout": 1.5}, "dropout=1.5 is a share below 1"),
+        ("deep-matching", {"hidden": 0}, "hidden=0 must be 1 or more"),
+        ("multihop", {"dropout": -1.0}, "dropout=-1 is a share below 1"),
+        ("multihop", {"hops": 0}, "hops=0 must be 1 or more"),
+    ],
+)
+def test_settings_of_which_no_net_can_be_made_are_one_line(
+    name: str, settings: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        built(name, **settings)
+
+
+def test_the_smallest_deep_matching_net_learns() -> None:
+    built("deep-matching", question_words=5, answer_words=5, epochs=1).train(TRAIN)

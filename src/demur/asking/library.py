@@ -13,7 +13,7 @@ from demur.asking.answering import Asked
 from demur.asking.documents import read_documents, readable
 from demur.asking.gate import Gate
 from demur.asking.passages import Passage
-from demur.asking.reading import reader_for
+from demur.asking.reading import check_quotes, reader_for
 from demur.asking.searching import DEPTH, Search
 from demur.errors import UsageError
 from demur.rankers import Ranker
@@ -74,6 +74,7 @@ class Library:
             search = replace(search, reading=True)
         if gate is not None:
             gate.check_ranker(search.known_to(gate))
+            check_quotes(gate, quoting)
         ranking = search.find(question, DEPTH if gate is not None else max(top, DEPTH))
         return Asked(search, question, ranking, gate).result(top, quoting)
 

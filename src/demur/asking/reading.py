@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from demur import registry, store
 from demur.errors import UsageError
@@ -15,6 +15,9 @@ from demur.reading import Reader
 from demur.reading import reader as reader_named
 from demur.specs import parse
 from demur.types import Span
+
+if TYPE_CHECKING:
+    from demur.asking.gate import Gate
 
 NONE = "none"
 """In place of a reader: sentences are quoted, by the words they share with the question."""
@@ -80,6 +83,24 @@ def reader_for(reader: str | Path | object | None, ranker: Ranker | None) -> obj
         called = getattr(found, "spec", None) or type(found).__name__
         raise UsageError(f"{called} ranks and does not read; {_FIX}")
     return ranker if found == ranker else found  # the same one looks only once
+
+
+def check_quotes(gate: Gate, reader: object | None) -> None:
+    """Nothing, if what a gate promises holds whoever quotes, or for this reader's quotes; else an error.
+
+    That of ``mini`` goes by what mini quotes, and that of a reader's own doubt by what this reader quotes.
+    """
+    facts = gate.certificate
+    if reader is None or not facts.get("qualifier"):
+        return
+    asked, ranker = parse(facts["qualifier"]), facts["ranker_fingerprint"]
+    own = (asked.name == "mini" and asked.settings.get("of") == ranker) or asked.settings.get("quoting")
+    if own and getattr(reader, "fingerprint", "") != ranker:
+        called = getattr(reader, "spec", None) or type(reader).__name__
+        raise UsageError(
+            f"this gate goes by what {facts['ranker']} quotes, and promises nothing about the quotes of "
+            f"{called}; leave the reader out, or the gate"
+        )
 
 
 def looks(reader: object, question: str, passages: Sequence[str]) -> list[Look]:

@@ -57,7 +57,7 @@ def ask(
     who, opened = chosen(ranker, gate, risk)
     with warnings_noted():
         found = library(sources, example, stem)
-    asker = Asker.of(found, who, reader, opened, top, explain)
+    asker = Asker.of(found, who, reader, opened, top, explain, gate is not None)
     hint(ranker, gate)
     if question == "-" or interactive:
         first = question if interactive and question != "-" else None

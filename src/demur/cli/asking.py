@@ -56,14 +56,26 @@ class Asker:
         gate: Gate | None,
         top: int,
         explain: bool,
+        named: bool = True,
     ) -> Asker:
-        """One that is ready: what is missing or does not fit is said before any question is read."""
-        from demur.asking.reading import NONE, reader_for
+        """One that is ready: what is missing or does not fit is said before any question is read.
+
+        A gate that nobody `named` is left out, and that is said, where it promises nothing about the reader.
+        """
+        from demur.asking.reading import NONE, check_quotes, reader_for
+        from demur.errors import UsageError
 
         search = library.search(ranker)
         quoting = reader_for(reader, search.ranker)
         if gate is not None:
             gate.check_ranker(search.known_to(gate))
+            try:
+                check_quotes(gate, quoting)
+            except UsageError as error:
+                if named:
+                    raise
+                note(f"no gate is set: {str(error).rpartition(';')[0]}")
+                gate = None
         return cls(library, search.ranker, quoting or NONE, gate, top, explain)
 
     def answer(self, question: str, json: bool, indent: int | None = 2) -> None:

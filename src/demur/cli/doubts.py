@@ -11,6 +11,7 @@ from demur.cli.console import busy, emit, meter, note, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from demur.risk.gate import Gate
     from demur.types import Pool
@@ -64,6 +65,7 @@ def taught(
     facts = {"doubt": kept.doubt.spec, "folder": str(lesson.place), "taught_on": len(lesson.pools)}
     learns = f"taught on {len(lesson.pools):,} questions" if lesson.how.needs_fitting else "nothing to learn"
     note(f"{kept.doubt.name}, {learns}: {lesson.place}")
+    _warn_of_gates(lesson.place.parent, again=risk is not None and output is None)
     if risk is None:
         emit(facts) if json else say(kept.doubt.spec)
         return
@@ -74,6 +76,17 @@ def taught(
         except NoThreshold as error:
             thresholds.refuse(error, json, facts)
     thresholds.written(gate, thresholds.place_for(reader, output), json, facts)
+
+
+def _warn_of_gates(folder: Path, again: bool) -> None:
+    """Say which gates in a reader's folder asked the doubt that lay there before and are not made again."""
+    from demur.risk.gate import Gate
+    from demur.specs import parse
+
+    for path in sorted(folder.glob("gate*.json")):
+        asked, renewed = parse(Gate.load(path).qualifier), again and path.name == "gate.json"
+        if asked.name == "reading" and asked.settings.get("by") == "kept" and not renewed:
+            note(f"{path} was made with another doubt and is of no use now: calibrate again, or remove it")
 
 
 def judged(gate: Gate, reader: str, pools: Sequence[Pool]) -> Sequence[Pool]:

@@ -47,6 +47,7 @@ def train(
 ) -> None:
     """Train a ranker from labels. The same command goes on where a run was stopped."""
     from demur.errors import UsageError
+    from demur.reading import Reader
     from demur.training.making import make
     from demur.training.together import leads
 
@@ -69,6 +70,8 @@ def train(
         )
     judged, seen = (sum(stage.counts[what] for stage in made.stages) for what in ("pairs", "pools"))
     on = f"{judged:,} judged answers" if judged else f"{seen:,} questions without labels"
+    if isinstance(made.ranker, Reader):
+        on = f"{seen:,} questions"
     already = "made before, and left as it is: " if made.before else ""
     note(f"{already}trained on {on}: {made.folder}")
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from demur import store
 from demur.errors import UnknownName, UsageError
 from demur.rankers import ranker
 from demur.rankers.committee import Committee
@@ -45,14 +47,14 @@ class Disagreement(Qualifier):
     @property
     def spec(self) -> str:
         """The spelling that builds this again, with the hash of what it asks."""
-        of = self.of or (_opened(self.model).fingerprint if self.model else "")
+        of = self.of or (opened(self.model).fingerprint if self.model else "")
         return str(Spec(self.name, {"model": self.model, "by": self.by, "of": of}))
 
     def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """How far the members agree, pool by pool."""
         if not self.model:
             raise UsageError("committee needs the folder of one; write committee(model=FOLDER)")
-        asked = _opened(self.model)
+        asked = opened(self.model)
         if self.of not in ("", asked.fingerprint):
             raise UsageError(f"the committee {self.model} is not what it was; calibrate the gate again")
         votes = asked.votes(pools)
@@ -90,8 +92,14 @@ def rank_agreement(scores: FloatArray) -> float:
     return float(same / (members * (members - 1) * count * (count - 1)))
 
 
+def opened(model: str) -> Committee:
+    """The committee; opened again only when what lies in its folder has changed."""
+    file = Path(model) / store.FACTS
+    return _opened(model, file.stat().st_mtime_ns if file.is_file() else 0)
+
+
 @lru_cache(maxsize=2)
-def _opened(model: str) -> Committee:
+def _opened(model: str, written: int) -> Committee:
     found = ranker(model)
     if not isinstance(found, Committee):
         raise UsageError(f"{model} is no committee, so it has no members that may disagree")

@@ -14,7 +14,11 @@ from demur.types import Pool
 
 def place(name: str) -> Path:
     """Where a file of answers lies: as named, or below the data folder."""
-    return Path(name) if Path(name).is_file() else sources.locate("the answers of a system", name)
+    if Path(name).is_file():
+        return Path(name)
+    if name.partition("/")[0] not in sources.known():
+        raise DataError("no such file", path=name, fix="name a JSON file of question ids and answers")
+    return sources.locate("the answers of a system", name)
 
 
 def read(name: str) -> dict[str, str]:
@@ -44,4 +48,7 @@ def golds(pool: Pool) -> list[str]:
     listed = pool.extra.get("answers")
     if not isinstance(listed, list):
         raise DataError(f"question {pool.id!r} does not say its answers", fix="take a file of SQuAD")
+    if not all(isinstance(answer, dict) and isinstance(answer.get("text"), str) for answer in listed):
+        what = f"the answers to question {pool.id!r} are not all objects with a text"
+        raise DataError(what, fix='write "answers": [{"text": "…", "answer_start": 0}], or [] for none')
     return [answer["text"] for answer in listed]

@@ -14,6 +14,9 @@ from demur.types import FloatArray, IntArray, Span
 
 _JOINER = "\u200d"
 _TONES = range(0x1F3FB, 0x1F400)  # skin tones of emoji
+_TAGS = range(0xE0020, 0xE0080)  # of the flags of England, Scotland and Wales
+_FLAGS = range(0x1F1E6, 0x1F200)
+_FIRST_JAMO, _JAMO = range(0x1100, 0x1160), range(0x1160, 0x1200)
 
 
 @dataclass(frozen=True)
@@ -90,15 +93,20 @@ def span(passage: str, start: int, end: int) -> Span:
         start += 1
     while end > start and passage[end - 1].isspace():
         end -= 1
-    while 0 < start < end and _hangs_on(passage[start - 1], passage[start]):
+    while 0 < start < end and _hangs_on(passage, start):
         start -= 1
-    while 0 < end < len(passage) and _hangs_on(passage[end - 1], passage[end]):
+    while 0 < end < len(passage) and _hangs_on(passage, end):
         end += 1
     return Span(start, end, passage[start:end])
 
 
-def _hangs_on(before: str, char: str) -> bool:
-    """Whether a character is one with that before it: an accent, a sign on an emoji, or a joined emoji."""
+def _hangs_on(passage: str, at: int) -> bool:
+    """Whether a character is one with that before it.
+
+    So is an accent, a sign on an emoji, a joined emoji, the second letter of a flag, or what follows the
+    first letter of a Korean syllable.
+    """
+    before, char = passage[at - 1], passage[at]
     if before.isspace():
         return False
     return (
@@ -106,7 +114,18 @@ def _hangs_on(before: str, char: str) -> bool:
         or char == _JOINER
         or before == _JOINER
         or ord(char) in _TONES
+        or ord(char) in _TAGS
+        or (ord(char) in _JAMO and (ord(before) in _JAMO or ord(before) in _FIRST_JAMO))
+        or (ord(char) in _FLAGS and _in_run(passage, at) % 2 == 1)
     )
+
+
+def _in_run(passage: str, at: int) -> int:
+    """How many letters of flags stand right before a place; two make a flag."""
+    count = 0
+    while count < at and ord(passage[at - count - 1]) in _FLAGS:
+        count += 1
+    return count
 
 
 def covering(places: IntArray, start: int, end: int) -> tuple[int, int] | None:

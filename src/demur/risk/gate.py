@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from demur.risk.certificate import SCOPE, Certificate, percent
 from demur.risk.confidence import Qualifier
 from demur.risk.confidence import qualifier as named
 from demur.risk.control import STARTS
+from demur.risk.gatefile import beside
 from demur.risk.judging import check_seen, finite, judged, settled
 from demur.risk.marks import Marks
 from demur.risk.predictions import BoolArray, Predictions
@@ -35,6 +36,8 @@ class Gate:
     certificate: Certificate
     marks: Marks  # of the pools it was calibrated on
     confidences: tuple[float, ...]  # on those pools, ascending; of many, some evenly chosen
+    place: Path | None = field(default=None, compare=False, repr=False)
+    """The folder that its file lies in, if it was read: what its qualifier asks may lie there too."""
 
     @property
     def qualifier(self) -> str:
@@ -63,7 +66,7 @@ class Gate:
 
     @cached_property
     def _qualifier(self) -> Qualifier:
-        return named(self.qualifier)
+        return named(beside(self.qualifier, self.place))
 
     def judge(self, ranking: Ranking) -> Verdict:
         """How sure the ranker may be of its best candidate, and why the gate refuses it, if it does."""
@@ -145,7 +148,8 @@ class Gate:
     def load(cls, path: str | Path) -> Gate:
         """The gate that a file holds, or a model folder in its gate.json."""
         path = Path(path)
-        return cls(*gatefile.read(path / "gate.json" if path.is_dir() else path))
+        file = path / "gate.json" if path.is_dir() else path
+        return cls(*gatefile.read(file), place=file.absolute().parent)
 
 
 def calibrate(

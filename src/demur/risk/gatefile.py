@@ -7,10 +7,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from demur import store
 from demur.errors import DataError
 from demur.files import replacing, whole
 from demur.risk.certificate import Certificate
 from demur.risk.marks import Marks
+from demur.specs import Spec, parse
 
 FORMAT = "demur gate 1"
 
@@ -52,3 +54,20 @@ def read(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float, ...]
             raise
         what = f"the gate is broken ({type(error).__name__}: {error})"
         raise DataError(what, path=path, fix="calibrate it again") from None
+
+
+def beside(qualifier: str, place: Path | None) -> str:
+    """A gate's qualifier; the model that it asks is found again where gate and model were moved together.
+
+    It names a folder as whoever made the gate did, perhaps from another directory. If nothing is there, or
+    the gate lies in a folder of that name, that folder is meant. A hash says whether it is the same model.
+    """
+    asked = parse(qualifier)
+    if place is None or not store.is_model(place):
+        return qualifier
+    said = dict(asked.settings)
+    for key in ("model", "reader", "folder"):
+        named = str(said.get(key) or "")
+        if named and (Path(named).name == place.name or not Path(named).expanduser().exists()):
+            said[key] = str(place)
+    return str(Spec(asked.name, said, asked.at))

@@ -51,6 +51,9 @@ class Trainer(Spelled, ABC):
     edition: ClassVar[int] = 1
     """Raised when a change of the code changes what is learnt: kept models of older editions are not used."""
 
+    reads: ClassVar[bool] = False
+    """Whether what it makes quotes from passages, and ranks only by the way."""
+
     @property
     def known_by(self) -> str:
         """The spelling that keys of kept models hold: settings that are off (0, false, empty) are left out.

@@ -47,6 +47,12 @@ class Ensemble(Trainer):
             raise UsageError("count must be 1 or more, and seed 0 or more")
         sole(self.measure, "measure")
         self._members()
+        if seeded(self.by, self.seed).reads:
+            what = f"{self.by} makes readers, and those do not vote on candidates"
+            raise UsageError(f"{what}; a reader's doubt may ask several: averaged")
+        if self.take in ("committee", "all", "average"):  # of all members, so the weights can be counted now
+            figures = ", ".join(["1"] * self.count)
+            Committee("; ".join(["length"] * self.count), self.how, self.weights, figures)
 
     @property
     def depends(self) -> str:

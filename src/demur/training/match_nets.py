@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PRESETS = ("fixed", "paper", "code")
+LEAST = 5  # words: from fewer a deep matching net has nothing left after its windows of three
 _STRETCH = 16  # batches
 
 
@@ -76,6 +77,16 @@ class MatchTrainer(Trainer):
             raise UsageError("vectors of an encoder are not tuned; leave out tuned, or name a file")
         if self.early:
             sole(self.early)
+        self._check_net()
+
+    def _check_net(self) -> None:
+        """An error, if no net can be made of the settings that are the net's own."""
+        sizes = self.sizes()
+        for name in ("filters", "rows", "columns", "hidden", "hops"):
+            if sizes.get(name, 1) < 1:
+                raise UsageError(f"{name}={sizes[name]} must be 1 or more")
+        if not 0 <= sizes.get("drop", 0) < 1:
+            raise UsageError(f"dropout={sizes['drop']:g} is a share below 1")
 
     @property
     def depends(self) -> str:
@@ -246,6 +257,11 @@ class DeepMatching(MatchTrainer):
     hidden: int = 100
     filters: int = 2
     dropout: float = 0.6
+
+    def _check_net(self) -> None:
+        super()._check_net()
+        if min(self.question_words, self.answer_words) < LEAST:
+            raise UsageError(f"deep-matching reads {LEAST} question_words and answer_words or more")
 
     def sizes(self) -> dict[str, int | float]:
         """The settings of the net, but for the width of its words."""

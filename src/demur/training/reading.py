@@ -8,7 +8,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class ReaderTrainer(Trainer):
     has it; the first counts. A window without the answer is to say that there is none.
     """
 
+    reads: ClassVar[bool] = True
     learning_rate: float
     epochs: int
     tokens: int
