@@ -19,7 +19,7 @@ from demur.embedders.encoder_loading import located, quietly
 from demur.training import trainer
 from demur.types import Pool
 
-PAIRS, SIZE = 160, 5
+PAIRS, SIZE = 480, 5
 WANTED = ("datasets", "accelerate")
 
 
