@@ -128,3 +128,39 @@ def test_what_hangs_on_a_base_is_not_taken_for_another_bases(name: str, tmp_path
     weights = base / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-4] + b"\0\0\0\1")
     assert by.depends != before
+
+
+def labelled(count: int, folder: Path) -> str:
+    """The toys' BERT as a classifier with so many labels."""
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    from demur.embedders.encoder_loading import quietly
+
+    with quietly(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        made = AutoModelForSequenceClassification.from_pretrained(toys.bert(), num_labels=count)
+        made.save_pretrained(folder)
+        AutoTokenizer.from_pretrained(toys.bert()).save_pretrained(folder)
+    return str(folder)
+
+
+def test_of_two_labels_the_score_is_how_far_the_second_is_before_the_first(tmp_path: Path) -> None:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    place = labelled(2, tmp_path / "two")
+    answers = ["the ship", "cape", "may sailed"]
+    network = AutoModelForSequenceClassification.from_pretrained(place).eval()
+    tokens = AutoTokenizer.from_pretrained(place)(["quest?"] * 3, answers, padding=True, return_tensors="pt")
+    with torch.inference_mode():
+        logits = network(**tokens).logits.numpy()
+    ranker = demur.ranker(place)
+    assert ranker.score("quest?", answers) == pytest.approx(logits[:, 1] - logits[:, 0], abs=1e-5)
+    taught = quick(base=place, epochs=1).train(POOLS)
+    taught.save(tmp_path / "taught")
+    again = demur.open(tmp_path / "taught").score("quest?", answers)
+    assert again == pytest.approx(taught.score("quest?", answers), abs=1e-6)
+
+
+def test_of_more_labels_only_the_encoder_is_taken(tmp_path: Path) -> None:
+    place = labelled(3, tmp_path / "three")
+    assert quick(base=place, epochs=1).train(POOLS).score("quest?", ["cape", "may"]).shape == (2,)

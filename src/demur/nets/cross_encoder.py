@@ -11,12 +11,45 @@ if TYPE_CHECKING:
 
 
 def load(model: str, revision: str | None = None) -> torch.nn.Module:
-    """A Hugging Face encoder with one output; a missing scoring head is drawn by torch's seed."""
+    """A Hugging Face encoder with one output; a missing scoring head is drawn by torch's seed.
+
+    Of a classifier with two labels, as published rankers often are, it is how far the second is before the
+    first; one with more gets a new head.
+    """
     require("torch", extra="encoder")
     transformers: Any = require("transformers", extra="encoder")
+    config = transformers.AutoConfig.from_pretrained(model, revision=revision or "main")
+    classifies = any("ForSequenceClassification" in each for each in config.architectures or ())
+    labels = config.num_labels if classifies else 1
     network: torch.nn.Module = transformers.AutoModelForSequenceClassification.from_pretrained(
-        model, num_labels=1, revision=revision or "main"
+        model,
+        num_labels=2 if labels == 2 else 1,
+        ignore_mismatched_sizes=labels > 2,
+        revision=revision or "main",
     )
+    return _difference(network) if labels == 2 else network
+
+
+def _difference(network: torch.nn.Module) -> torch.nn.Module:
+    """A network with two outputs, whose only one is now the second less the first."""
+    import torch
+
+    linear = torch.nn.Linear
+    *_, name = (
+        n for n, part in network.named_modules() if isinstance(part, linear) and part.out_features == 2
+    )
+    parent, _, own = name.rpartition(".")
+    two: Any = network.get_submodule(name)
+    one = linear(two.in_features, 1, bias=two.bias is not None)
+    with torch.no_grad():
+        one.weight.copy_(two.weight[1:] - two.weight[:1])
+        if two.bias is not None:
+            one.bias.copy_(two.bias[1:] - two.bias[:1])
+    setattr(network.get_submodule(parent), own, one)
+    config: Any = network.config
+    config.num_labels = 1
+    kept: Any = network
+    kept.num_labels = 1
     return network
 
 

@@ -13,6 +13,7 @@ from demur.embedders.encoder_loading import device_named
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.pairs import Pairs, by_length, tokenised
+from demur.rankers.stretches import stretches
 from demur.rankers.weights import Weights, read
 from demur.types import FloatArray, Pool
 
@@ -52,14 +53,7 @@ class CrossEncoder(Weights, Ranker):
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool; a pair that stands there twice is scored once."""
-        arrays: list[FloatArray] = []
-        stretch: list[Pool] = []
-        for pool in pools:
-            stretch.append(pool)
-            if sum(map(len, stretch)) >= _TOGETHER:
-                arrays += self._scored(stretch)
-                stretch = []
-        return arrays + self._scored(stretch)
+        return [scores for some in stretches(pools, _TOGETHER) for scores in self._scored(some)]
 
     def _scored(self, pools: Sequence[Pool]) -> list[FloatArray]:
         places = {pair: n for n, pair in enumerate(dict.fromkeys(_pairs(pools)))}

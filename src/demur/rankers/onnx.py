@@ -19,6 +19,7 @@ from demur.files import sha256
 from demur.rankers import runtime
 from demur.rankers.base import Ranker
 from demur.rankers.pieces import Pieces, pieces
+from demur.rankers.stretches import stretches
 from demur.specs import Spec
 from demur.types import FloatArray, IntArray, Pool
 
@@ -52,14 +53,7 @@ class Onnx(Ranker):
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool; a pair that stands there twice is scored once."""
-        arrays: list[FloatArray] = []
-        stretch: list[Pool] = []
-        for pool in pools:
-            stretch.append(pool)
-            if sum(map(len, stretch)) >= _TOGETHER:
-                arrays += self._scored(stretch)
-                stretch = []
-        return arrays + self._scored(stretch)
+        return [scores for some in stretches(pools, _TOGETHER) for scores in self._scored(some)]
 
     def _scored(self, pools: Sequence[Pool]) -> list[FloatArray]:
         pairs = dict.fromkeys((pool.question, answer) for pool in pools for answer in pool.answers)

@@ -47,8 +47,8 @@ def pieces(tokenizer: Any, pairs: Sequence[tuple[str, str]], length: int) -> Pie
         some = [(short[question], _whole(answer)) for question, answer in pairs[at : at + _TOGETHER]]
         for found in tokenizer.encode_batch_fast(some):
             ids, types = found.ids, found.type_ids
-            cut += len(ids) >= length
             if len(ids) > length:
+                cut += 1
                 ids, types = _fitted(found, ids, length), _fitted(found, types, length)
             tokens.append(ids)
             kinds.append(types)
