@@ -116,6 +116,24 @@ def test_it_qualifies_what_any_ranker_puts_first(folder: Path) -> None:
         Reading(reader=str(folder), by="probe-cnn")
 
 
+def test_what_other_readers_say_is_averaged_in() -> None:
+    asked = [Pool.of("which ship sailed?", ["The ship sailed round the cape in May."], [1], id="a")]
+    scores = [np.ones(1)]
+    other = toys.bidaf()
+    own = Reading(reader=str(other)).confidence(asked, scores)
+    same = Reading(reader=str(other), by="averaged", others=f"{other}; {other}")
+    assert same.confidence(asked, scores) == pytest.approx(own, rel=1e-4)
+    passes = Reading(reader=str(other), by="averaged(own=false)", passes=2)
+    assert passes.confidence(asked, scores) != pytest.approx(own, rel=1e-4)
+    again = qualifier(passes.spec)
+    assert again.confidence(asked, scores) == pytest.approx(passes.confidence(asked, scores))
+    with pytest.raises(UsageError, match="calibrate the gate again"):
+        Reading(reader=str(other), by="averaged", others=str(other), of="0" * 16).confidence(asked, scores)
+    for wrong in ({"by": "averaged"}, {"passes": 2}, {"others": "x"}, {"by": "averaged", "passes": -1}):
+        with pytest.raises(UsageError, match="by=averaged goes with others"):
+            Reading(reader=str(other), **wrong)
+
+
 def test_using_a_doubt_needs_no_torch() -> None:
     script = """
 import sys

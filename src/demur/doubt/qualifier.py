@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from demur import store
-from demur.doubt.base import doubt
+from demur.doubt.base import Averaged, doubt
 from demur.doubt.kept import PLACE, Kept, opened
 from demur.doubt.seeing import observe
 from demur.errors import UsageError
@@ -20,7 +20,7 @@ from demur.reading.base import Reader
 from demur.reading.opening import reader as named
 from demur.risk.confidence import Qualifier
 from demur.risk.scored import Scored
-from demur.specs import Setting, Spec
+from demur.specs import Setting, Spec, listed
 from demur.types import FloatArray, Pool
 
 
@@ -31,6 +31,9 @@ class Reading(Qualifier):
     `reader` is a folder or a Hugging Face id. `by` is a doubt that needs no learning, such as ``proba``, or
     ``kept``: the one that lies in the reader's folder. A candidate with nothing to quote has the least; with
     `quoting` also one in which the reader itself finds no answer.
+
+    By ``averaged``, what `others` say of the same words is averaged in: folders of snapshots of the reader
+    (AES) or of others like it (ENS), parted by semicolons; and so many `passes` of the reader with dropout.
     """
 
     name: ClassVar[str] = "reading"
@@ -41,8 +44,14 @@ class Reading(Qualifier):
     of: str = ""
     """A hash of the reader and its doubt, which a gate keeps: when they change, it must be made anew."""
     quoting: bool = False
+    others: str = ""
+    passes: int = 0
 
     def __post_init__(self) -> None:
+        averages = self.by != "kept" and isinstance(doubt(self.by), Averaged)
+        if self.passes < 0 or averages != bool(self.others or self.passes):
+            what = 'by=averaged goes with others, such as others="folder-1; folder-2", or with passes=10'
+            raise UsageError(f"{what}, and these with it")
         if self.by != "kept" and doubt(self.by).needs_fitting:
             raise UsageError(
                 f"by={self.by} must learn first; save it in the reader's folder, and write by=kept"
@@ -53,12 +62,18 @@ class Reading(Qualifier):
         """The spelling that builds this again, with the hash of what it asks."""
         of = self.of or (self._asked if self.reader else "")
         said: dict[str, Setting] = {"reader": self.reader, "by": self.by, "of": of}
-        return str(Spec(self.name, {**said, "quoting": True} if self.quoting else said))
+        more: dict[str, Setting] = {"quoting": self.quoting, "others": self.others, "passes": self.passes}
+        return str(Spec(self.name, said | {name: value for name, value in more.items() if value}))
 
     @property
     def _asked(self) -> str:
         reader, kept = opened_by(self.reader, self.by)
-        return hashlib.sha256(f"{reader.fingerprint} {kept.fingerprint}".encode()).hexdigest()[:16]
+        asked = " ".join([reader.fingerprint, kept.fingerprint, *(each.fingerprint for each in self._others)])
+        return hashlib.sha256(asked.encode()).hexdigest()[:16]
+
+    @property
+    def _others(self) -> list[Reader]:
+        return [opened_by(spec, "proba")[0] for spec in listed(self.others)]
 
     def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """What the doubt says of each top candidate; of equally good ones, the least."""
@@ -78,7 +93,9 @@ class Reading(Qualifier):
         found = np.full(len(scored.scores), -np.inf)
         places = scored.order[scored.below == 0]
         seen = observe(reader, read, kept.probes)
-        sure = kept.doubt.sure(seen)
+        others = [observe(each, read, fixed=seen) for each in self._others]
+        others += [observe(reader, read, fixed=seen, dropout=number) for number in range(self.passes)]
+        sure = kept.doubt.sure(seen, others)
         found[places] = np.where(seen.says, sure, -np.inf) if self.quoting else sure
         return scored.of_top(found)
 
@@ -90,7 +107,7 @@ def opened_by(spec: str, by: str) -> tuple[Reader, Kept]:
     return _opened(spec, by, tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in files))
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def _opened(spec: str, by: str, written: tuple[int, ...]) -> tuple[Reader, Kept]:
     reader = named(spec)
     return reader, opened(reader) if by == "kept" else Kept(doubt(by))

@@ -10,6 +10,7 @@ from typing import Any
 from demur import store
 from demur.errors import DataError
 from demur.files import replacing, whole
+from demur.rankers.opening import HUB_ID
 from demur.risk.certificate import Certificate
 from demur.risk.marks import Marks
 from demur.specs import Spec, parse
@@ -68,6 +69,7 @@ def beside(qualifier: str, place: Path | None) -> str:
     said = dict(asked.settings)
     for key in ("model", "reader", "folder"):
         named = str(said.get(key) or "")
-        if named and (Path(named).name == place.name or not Path(named).expanduser().exists()):
+        gone = not Path(named).expanduser().exists() and not HUB_ID.fullmatch(named)
+        if named and (Path(named).name == place.name or gone):
             said[key] = str(place)
     return str(Spec(asked.name, said, asked.at))
