@@ -118,10 +118,13 @@ def test_where_training_stood_is_forgotten_when_a_stage_is_done(data: str, tmp_p
     seen = list[int]()
 
     def counted(facts: dict[str, Any]) -> None:
-        seen.append(len(list(tmp_path.glob("work/*.safetensors"))))
+        seen.append(len(list(tmp_path.glob("work/*.standing/*.safetensors"))))
 
     (tmp_path / "work").mkdir()
+    mine = tmp_path / "work" / "mine.safetensors"
+    mine.write_bytes(b"mine")
     run(Recipe(network, [Stage(data)]), tmp_path / "work", counted)
     assert max(seen) == 1, "where it stands is kept, as often as was said"
-    assert not list(tmp_path.glob("work/*.safetensors"))
+    assert not list(tmp_path.glob("work/*.standing"))
+    assert mine.exists(), "files of others are left alone"
     assert list(tmp_path.glob("work/*/model.safetensors"))

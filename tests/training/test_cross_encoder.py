@@ -164,3 +164,11 @@ def test_of_two_labels_the_score_is_how_far_the_second_is_before_the_first(tmp_p
 def test_of_more_labels_only_the_encoder_is_taken(tmp_path: Path) -> None:
     place = labelled(3, tmp_path / "three")
     assert quick(base=place, epochs=1).train(POOLS).score("quest?", ["cape", "may"]).shape == (2,)
+
+
+def test_weights_that_could_run_code_are_refused(tmp_path: Path) -> None:
+    place = Path(labelled(1, tmp_path / "one"))
+    torch.save({}, place / "pytorch_model.bin")
+    (place / "model.safetensors").unlink()
+    with pytest.raises(demur.DemurError, match="safetensors"):
+        demur.ranker(str(place)).score("quest?", ["cape"])

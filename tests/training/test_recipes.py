@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from demur import data, toml
+from demur.experiments.learning import staged
+from demur.experiments.recipe import read
 from demur.training.stages import Recipe
 
 ROOT = Path(__file__).parents[2]
@@ -39,3 +41,12 @@ def test_so_can_what_the_pages_show() -> None:
     for text in parts:  # what is to stand in a recipe besides
         facts = {"trainer": "siamese", "stage": [{"data": "x", "dev": "y"}]} | tomllib.loads(text)
         assert toml.build(Recipe, facts).search is not None
+
+
+def test_the_recipe_of_tanda_is_the_row_of_the_table() -> None:
+    recipe = toml.read(Recipe, ROOT / "recipes" / "transfer-then-adapt.toml")
+    table = read(ROOT / "experiments" / "scan" / "table2.toml")
+    row = next(row for row in table.row if row.name == "TANDA")
+    steps = staged(row, table.column[0], seed=0)
+    assert [(stage.data, stage.dev) for stage in recipe.stage] == [(step.data, step.dev) for step in steps]
+    assert [recipe.by(stage).known_by for stage in recipe.stage] == [step.by.known_by for step in steps]

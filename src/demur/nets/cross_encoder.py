@@ -18,7 +18,9 @@ def load(model: str, revision: str | None = None) -> torch.nn.Module:
     """
     require("torch", extra="encoder")
     transformers: Any = require("transformers", extra="encoder")
-    config = transformers.AutoConfig.from_pretrained(model, revision=revision or "main")
+    config = transformers.AutoConfig.from_pretrained(
+        model, revision=revision or "main", trust_remote_code=False
+    )
     classifies = any("ForSequenceClassification" in each for each in config.architectures or ())
     labels = config.num_labels if classifies else 1
     network: torch.nn.Module = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -26,31 +28,33 @@ def load(model: str, revision: str | None = None) -> torch.nn.Module:
         num_labels=2 if labels == 2 else 1,
         ignore_mismatched_sizes=labels > 2,
         revision=revision or "main",
+        use_safetensors=True,  # other files may run code when they are read
+        trust_remote_code=False,
     )
-    return _difference(network) if labels == 2 else network
+    return _difference(network, model) if labels == 2 else network
 
 
-def _difference(network: torch.nn.Module) -> torch.nn.Module:
+def _difference(network: Any, model: str) -> torch.nn.Module:
     """A network with two outputs, whose only one is now the second less the first."""
     import torch
 
-    linear = torch.nn.Linear
-    *_, name = (
-        n for n, part in network.named_modules() if isinstance(part, linear) and part.out_features == 2
-    )
-    parent, _, own = name.rpartition(".")
-    two: Any = network.get_submodule(name)
-    one = linear(two.in_features, 1, bias=two.bias is not None)
+    parts = network.named_modules()
+    heads = [name for name, part in parts if getattr(part, "out_features", 0) == 2 and hasattr(part, "bias")]
+    if not heads:
+        raise UsageError(
+            f"{model} has two labels, but no linear layer that tells them apart; take another base"
+        )
+    place, _, name = heads[-1].rpartition(".")
+    two = network.get_submodule(heads[-1])
+    one = torch.nn.Linear(two.in_features, 1, bias=two.bias is not None)
     with torch.no_grad():
         one.weight.copy_(two.weight[1:] - two.weight[:1])
         if two.bias is not None:
             one.bias.copy_(two.bias[1:] - two.bias[:1])
-    setattr(network.get_submodule(parent), own, one)
-    config: Any = network.config
-    config.num_labels = 1
-    kept: Any = network
-    kept.num_labels = 1
-    return network
+    setattr(network.get_submodule(place), name, one)
+    network.config.num_labels = network.num_labels = 1
+    changed: torch.nn.Module = network
+    return changed
 
 
 def score(network: torch.nn.Module, batch: dict[str, torch.Tensor]) -> torch.Tensor:

@@ -110,21 +110,16 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
             report({**facts, "stage": number, "stages": len(recipe.stage)})
 
         started = time.monotonic()
-        ranker = by.train(pools, dev, start=ranker, checkpoints=work, report=noting(log, told))
+        standing = None if folder is None else folder.with_name(f"{known_by}.standing")
+        ranker = by.train(pools, dev, start=ranker, checkpoints=standing, report=noting(log, told))
         said = Done(stage.data, stage.dev, by.spec, counts(pools), log, round(time.monotonic() - started, 1))
         done.append(said)
-        if folder is not None and leads():
+        if folder is not None and standing is not None and leads():
             save(ranker, folder, asdict(said))
-            _forget_checkpoints(folder.parent)
+            shutil.rmtree(standing, ignore_errors=True)  # its checkpoints are larger than the model
     if ranker is None:
         raise UsageError("a recipe needs at least one [[stage]] with data")
     return ranker, done
-
-
-def _forget_checkpoints(work: Path) -> None:
-    """Remove where training stood before its stage was done: such files are larger than the model."""
-    for old in work.glob("*.safetensors"):
-        old.unlink()
 
 
 def _keyed(recipe: Recipe) -> Iterator[tuple[Stage, Trainer, Sequence[Pool], Sequence[Pool], str]]:
