@@ -143,7 +143,11 @@ def test_stages_follow_each_other_and_are_kept(table: Table, tmp_path: Path) -> 
     )
     steps = learning.staged(row, Column("c", data, train=data), seed=1)
     assert "seed=9" in steps[0].by.spec and "seed=1" in steps[1].by.spec
+    stood = Path(f"{learning.place(steps)}.part")
+    stood.mkdir(parents=True)
+    (stood / "old.safetensors").write_bytes(b"where a killed run stood")
     folder = learning.kept(steps)
+    assert not stood.exists(), "what a finished model has no use for is not kept"
     stamp = (folder / "ranker.json").stat().st_mtime_ns
     assert learning.kept(steps) == folder and (folder / "ranker.json").stat().st_mtime_ns == stamp
     ranker = learning.learnt(steps)

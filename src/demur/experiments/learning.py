@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -85,9 +86,11 @@ def kept(steps: Sequence[Step]) -> Path:
     folder = place(steps)
     if not folder.exists():
         log: list[dict[str, Any]] = []
-        trained = trained_by(last, learnt(before), Path(f"{folder}.part"), noting(log))
+        standing = Path(f"{folder}.part")
+        trained = trained_by(last, learnt(before), standing, noting(log))
         said = {"stages": [[step.data, step.dev, step.by.spec] for step in steps], "log": log}
         save(trained, folder, said)
+        shutil.rmtree(standing, ignore_errors=True)  # where it stood is larger than the model
     return folder
 
 
