@@ -13,6 +13,9 @@ from demur.rankers import open_model
 from laws import toys
 from training import made
 
+RECIPES = Path(__file__).parents[2] / "recipes"
+READER, TANDA = RECIPES / "reader-squad2.toml", RECIPES / "transfer-then-adapt.toml"
+
 
 def demur(*words: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "demur", *map(str, words)]
@@ -86,6 +89,9 @@ def test_of_two_processes_one_speaks_and_writes(data: Path) -> None:
         (["train", "r.toml", "--data", "x", "-o", "m"], "one of the two"),
         (["train", "r.toml", "--seed", "1", "-o", "m"], "go with --data; a recipe says them itself"),
         (["train", "r.toml", "-o", "m"], "r.toml: no such file; check the spelling of the path"),
+        (["train", str(READER), "--scale", "huge", "-o", "m"], "its scales are cpu, full"),
+        (["train", str(TANDA), "--scale", "full", "-o", "m"], "it has no scales"),
+        (["train", "--data", "x", "--scale", "cpu", "-o", "m"], "without a recipe, say --questions"),
         (["train", "--data", "nope.jsonl", "-o", "m"], "nope.jsonl: no such file or folder"),
         (["train", "--data", "x", "--trainer", "siamise", "-o", "m"], "did you mean 'siamese'"),
     ],

@@ -25,6 +25,17 @@ def test_it_can_be_run(path: Path) -> None:
                 data.load(name.strip())  # an unknown one is an error; nothing is read
 
 
+@pytest.mark.parametrize("name", ["reader-squad2", "bidaf-squad2"])
+def test_readers_have_two_scales(name: str) -> None:
+    path = ROOT / "recipes" / f"{name}.toml"
+    facts = tomllib.loads(path.read_text("utf-8"))
+    small, full = toml.read(Recipe, path), toml.build(Recipe, {**facts, "scale": "full"})
+    assert small.scale == "cpu" and small.scales["cpu"].questions == 20_000
+    assert full.scales["full"].questions == 0
+    assert "max_length=384" in (spec := full.by(full.stage[0]).spec) or "max_length=400" in spec
+    assert "max_length=384" not in (spec := small.by(small.stage[0]).spec) and "max_length=400" not in spec
+
+
 def test_there_are_some() -> None:
     assert len(RECIPES) >= 2
 

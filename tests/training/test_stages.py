@@ -14,7 +14,7 @@ from demur.evaluation import evaluate
 from demur.rankers import open_model
 from demur.training import small_loop
 from demur.training.making import make
-from demur.training.stages import Recipe, Stage, pools_of, run
+from demur.training.stages import Recipe, Scale, Stage, pools_of, run
 from training import made
 
 FAST = "epochs=3, learning_rate=0.01"
@@ -208,3 +208,34 @@ def test_a_stage_may_have_a_seed_of_its_own_in_the_trainer(files: dict[str, str]
     assert "seed=7" in wanted.by(wanted.stage[0]).spec
     own = recipe(files, seed=7, trainer="siamese(seed=2)")
     assert "seed=2" in own.by(own.stage[0]).spec
+
+
+def test_at_another_scale_all_stages_are_others(files: dict[str, str], tmp_path: Path) -> None:
+    scales = {"cpu": Scale("epochs=1, learning_rate=0.02", 15), "full": Scale()}
+    stages = [Stage(files["first"]), Stage(files["second"], files["dev"], 5, "epochs=2")]
+    trainer = f'siamese(features="{made.words()}", loss=pairwise)'
+    small = Recipe(trainer, stages, scale="cpu", scales=scales)
+    _, done = run(small)
+    assert [stage.counts["pools"] for stage in done] == [15, 5], "a stage's own word goes before"
+    assert ["epochs=1," in stage.trainer for stage in done] == [True, False]
+    assert all("learning_rate=0.02" in stage.trainer for stage in done)
+    full = Recipe(trainer, [stages[0]], scale="full", scales=scales)
+    assert full.by(full.stage[0]).spec == Recipe(trainer, [stages[0]]).by(stages[0]).spec
+    assert len(full.pools(stages[0])[0]) == 40
+    folder = make(small, tmp_path / "model").folder
+    assert store.opened(folder).made["scale"] == "cpu"
+    assert "scale `cpu`, seed 0" in (folder / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("scale", "scales", "message"),
+    [
+        ("huge", {"cpu": Scale()}, "scale='huge' is none of the recipe's; its scales are cpu"),
+        ("", {"cpu": Scale(), "full": Scale()}, "its scales are cpu, full"),
+        ("full", {}, "it has no scales"),
+        ("cpu", {"cpu": Scale(), "full": Scale("layers=3")}, "layers"),
+    ],
+)
+def test_a_scale_that_cannot_be_is_refused(scale: str, scales: dict[str, Scale], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Recipe("siamese", [Stage("some.jsonl")], scale=scale, scales=scales)

@@ -41,6 +41,9 @@ def train(
             help="Train a cross-encoder, from this encoder: minilm, a Hugging Face id, or a folder."
         ),
     ] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="Which of the recipe's scales to run it at, such as full.")
+    ] = None,
     questions: Annotated[int, typer.Option(min=0, help="Learn from so many of the data's; 0 is all.")] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
     json: JsonFlag = False,
@@ -53,7 +56,7 @@ def train(
 
     if output is None:
         raise UsageError("say with -o which folder the model is to lie in")
-    wanted = _recipe(recipe, data, dev, _trainer(trainer, base), questions, seed)
+    wanted = _recipe(recipe, data, dev, _trainer(trainer, base), scale, questions, seed)
     with warnings_noted(), _shown() as report:
         made = make(wanted, output, report)
     if not leads():  # of several processes one speaks
@@ -77,9 +80,17 @@ def train(
 
 
 def _recipe(
-    path: Path | None, data: str | None, dev: str | None, trainer: str | None, questions: int, seed: int
+    path: Path | None,
+    data: str | None,
+    dev: str | None,
+    trainer: str | None,
+    scale: str | None,
+    questions: int,
+    seed: int,
 ) -> Recipe:
     """The recipe in a file, or of one stage as the options say."""
+    from dataclasses import replace
+
     from demur import toml
     from demur.errors import UsageError
     from demur.training.stages import Recipe, Stage
@@ -90,7 +101,10 @@ def _recipe(
         if dev or trainer or questions or seed:
             what = "--dev, --trainer, --base, --questions and --seed go with --data"
             raise UsageError(f"{what}; a recipe says them itself")
-        return toml.read(Recipe, path)
+        found = toml.read(Recipe, path)
+        return found if scale is None else replace(found, scale=scale)
+    if scale is not None:
+        raise UsageError("--scale is one of a recipe's; without a recipe, say --questions and --trainer")
     return Recipe(trainer or "siamese(loss=pairwise)", [Stage(data or "", dev or "", questions)], seed)
 
 

@@ -30,6 +30,7 @@ def text(
 ) -> str:
     """The page, in Markdown; `dev` is what was measured on the last stage's dev set."""
     learnt = ", then ".join(f"`{stage.data}`" for stage in done)
+    scale = f", scale `{recipe.scale}`" if recipe.scale else ""
     parts = [
         f"# A {_kind(ranker)}\n\nTrained by demur {__version__} on {learnt}.",
         _quoting() if isinstance(ranker, Reader) else use(),
@@ -37,8 +38,8 @@ def text(
         _measures(dev, stops(done[-1]) or bool(trials)),
         *([_trials(trials)] if trials else []),
         "## Data and their terms\n\n" + "\n".join(_terms(done)),
-        f"## How it was made\n\nTrainer `{recipe.trainer}`, seed {recipe.seed}; {versions()}. The log, "
-        "epoch by epoch, is in `log.jsonl`; what each file must be is in `ranker.json`.",
+        f"## How it was made\n\nTrainer `{recipe.trainer}`{scale}, seed {recipe.seed}; {versions()}. The "
+        "log, epoch by epoch, is in `log.jsonl`; what each file must be is in `ranker.json`.",
     ]
     return "\n\n".join(parts) + "\n"
 

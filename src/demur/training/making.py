@@ -59,6 +59,7 @@ def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
         dev = _measured(ranker, recipe)
         measures = {} if dev is None else {name: asdict(found) for name, found in dev.measures.items()}
         facts = {"trainer": recipe.trainer, "seed": recipe.seed, "recipe": known_by}
+        facts |= {"scale": recipe.scale} if recipe.scale else {}
         facts |= {"stages": [asdict(each) for each in done]}
         facts |= {"dev": measures} if measures else {}
         facts |= {"trials": [asdict(each) for each in trials]} if trials else {}

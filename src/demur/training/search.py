@@ -92,7 +92,7 @@ def search(recipe: Recipe, work: Path | None = None, report: Report = silent) ->
         if name != QUESTIONS and name not in {each.name for each in fields(by) if each.init}:  # type: ignore[arg-type]
             raise UsageError(f"search.space names {key}, which {by.name} does not have")
     said = {**parse(recipe.stage[-1].trainer or recipe.trainer).settings}
-    said |= parse(f"stage({recipe.stage[-1].settings})").settings
+    said |= recipe.said(recipe.stage[-1])
     if wanted.seeds > 1 and "seed" in said:
         raise UsageError(
             "the trainer or stage says its seed, so all seeds of a search would be the same; leave it"

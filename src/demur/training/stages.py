@@ -11,7 +11,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,23 +44,47 @@ class Stage:
     trainer: str = ""
 
     def __post_init__(self) -> None:
-        if self.questions < 0:
-            raise UsageError(f"questions={self.questions} must be 0, for all, or more")
+        _checked(self.questions)
+
+
+def _checked(questions: int) -> None:
+    if questions < 0:
+        raise UsageError(f"questions={questions} must be 0, for all, or more")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What the stages of a recipe are where there is much time, or little.
+
+    `settings` are those of the trainer, and `questions` is how many of each stage's data are taken at most,
+    in stages that do not say these themselves.
+    """
+
+    settings: str = ""
+    questions: int = 0
+
+    def __post_init__(self) -> None:
+        _checked(self.questions)
 
 
 @dataclass(frozen=True)
 class Recipe:
     """A trainer and the stages it goes through, with one seed for all that is drawn.
 
-    With `search`, settings of the last stage are first tried on its dev set, and the best are taken.
+    With `search`, settings of the last stage are first tried on its dev set, and the best are taken. Of its
+    `scales`, such as ``cpu`` and ``full``, `scale` names the one that it is run at.
     """
 
     trainer: str
     stage: list[Stage]
     seed: int = 0
     search: Search | None = None
+    scale: str = ""
+    scales: dict[str, Scale] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.scale != "" or self.scales:
+            self._check_scales()
         if not self.stage:
             raise UsageError("a recipe needs at least one [[stage]] with data")
         if self.seed < 0:
@@ -68,9 +92,26 @@ class Recipe:
         for stage in self.stage:  # so that a mistake in the last is not found after hours
             self.by(stage)
 
+    def _check_scales(self) -> None:
+        if self.scale not in self.scales:
+            known = f"its scales are {', '.join(self.scales)}" if self.scales else "it has no scales"
+            raise UsageError(f"scale={self.scale!r} is none of the recipe's; {known}")
+        for name in self.scales.keys() - {self.scale}:
+            replace(self, scales={name: self.scales[name]}, scale=name)  # checks it
+
+    def said(self, stage: Stage) -> dict[str, Setting]:
+        """The trainer's settings in a stage: those of the scale, and the stage's own."""
+        scale = self.scales.get(self.scale, Scale())
+        return {**parse(f"scale({scale.settings})").settings, **parse(f"stage({stage.settings})").settings}
+
+    def pools(self, stage: Stage) -> tuple[Sequence[Pool], Sequence[Pool]]:
+        """What a stage learns from, and its dev set."""
+        questions = stage.questions or self.scales.get(self.scale, Scale()).questions
+        return pools_of(stage.data, questions, self.seed), pools_of(stage.dev)
+
     def by(self, stage: Stage) -> Trainer:
         """The trainer as it is in a stage."""
-        said: dict[str, Setting] = parse(f"stage({stage.settings})").settings
+        said = self.said(stage)
         spec = stage.trainer or self.trainer
         takes_seed = hasattr(trainer(spec), "seed") and "seed" not in parse(spec).settings
         return trainer(spec, **({"seed": self.seed} if takes_seed else {}), **said)
@@ -127,7 +168,7 @@ def _keyed(recipe: Recipe) -> Iterator[tuple[Stage, Trainer, Sequence[Pool], Seq
     known_by = ""
     for stage in recipe.stage:
         by = recipe.by(stage)
-        pools, dev = pools_of(stage.data, stage.questions, recipe.seed), pools_of(stage.dev)
+        pools, dev = recipe.pools(stage)
         known_by = _key(known_by, by, pools, dev)
         yield stage, by, pools, dev, known_by
 
