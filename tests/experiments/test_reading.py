@@ -11,6 +11,7 @@ import pytest
 from demur.data import formats
 from demur.doubt.probe_training import ProbeTrainer
 from demur.errors import DemurError
+from demur.evaluation.quoted import evaluate_reader
 from demur.evaluation.selective import AURC, AUROC
 from demur.experiments import drawing, observing, recipe, tables
 from demur.experiments.of_answers import gains, plain, selective
@@ -134,6 +135,37 @@ def test_its_figures(table: Table, tmp_path: Path) -> None:
     two = dataclasses.replace(table, row=[dataclasses.replace(r, group=r.name) for r in table.row])
     with pytest.raises(DemurError, match="say --only PROBA or"):
         drawing.draw(two, results, tmp_path / "g.svg")
+
+
+QUOTING = """
+kind = "quoting"
+paper = "toy"
+table = "readers"
+title = "A table"
+measures = ["EM", "F1", "HasAns-EM", "NoAns-EM", "best F1"]
+conventions = ["squad-2.0"]
+differs = "Everything."
+
+[[column]]
+name = "ships"
+data = "{folder}/read.jsonl"
+
+[[row]]
+name = "always"
+reader = '{reader}'
+"""
+
+
+def test_a_table_of_what_readers_quote(table: Table, tmp_path: Path) -> None:
+    (tmp_path / "quoting.toml").write_text(QUOTING.format(folder=tmp_path, reader=spec(1)))
+    quoting, results = recipe.read(tmp_path / "quoting.toml"), tmp_path / "results"
+    tables.fill(quoting, results, None, lambda runs: None)
+    found = {cell.measure: cell.mean for cell in tables.cells(quoting, results)}
+    told = evaluate_reader(reader(spec(1)), list(formats.read(tmp_path / "read.jsonl")))
+    for measure in ("EM", "F1", "HasAns-EM", "NoAns-EM"):
+        assert found[measure] == pytest.approx(told.report.measures[measure].mean)
+    assert found["best F1"] == pytest.approx(told.best["F1"].mean)
+    assert found["NoAns-EM"] == 0, "this reader always answers"
 
 
 def test_one_case_of_each_outcome_is_shown(table: Table) -> None:

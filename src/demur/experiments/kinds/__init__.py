@@ -6,6 +6,7 @@ from demur.experiments.kinds.agreement import Agreement
 from demur.experiments.kinds.base import Figure, Kind, Loaded
 from demur.experiments.kinds.curves import Curves
 from demur.experiments.kinds.gates import Gates
+from demur.experiments.kinds.quoting import Quoting
 from demur.experiments.kinds.ranking import Ranking
 from demur.experiments.kinds.reading import Reading
 
@@ -15,6 +16,7 @@ KINDS: dict[str, Kind] = {
     "gates": Gates(),
     "agreement": Agreement(),
     "reading": Reading(),
+    "quoting": Quoting(),
 }
 
 __all__ = ["KINDS", "Figure", "Kind", "Loaded"]
