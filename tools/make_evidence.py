@@ -91,6 +91,7 @@ def _curves(table: Table, results: Path, data: str) -> Iterator[tuple[str, list[
 
 def _cells(table: Table, rows: list[Row], results: Path) -> Iterator[Cell]:
     """The cells of some rows, of our measure under our convention."""
+    rows = [replace(row, baseline="") for row in rows]
     part = replace(table, baseline="", row=rows, measures=[MEASURE], conventions=[CONVENTION], published=[])
     for cell in cells(part, results):
         if cell.mean is not None:

@@ -100,6 +100,23 @@ def test_ps_are_corrected_over_rows_and_columns(table: Table, tmp_path: Path) ->
     assert [cell.p for cell in shown] == pytest.approx(holm(raw))
 
 
+def test_a_row_may_have_a_baseline_of_its_own(table: Table, tmp_path: Path) -> None:
+    rows = {row.name: row for row in table.row}
+    rows["the same"] = dataclasses.replace(rows["the same"], baseline="random")
+    rows["random"] = dataclasses.replace(rows["random"], baseline="random")
+    table = dataclasses.replace(table, row=list(rows.values()))
+    results = tmp_path / "results"
+    tables.fill(table, results, None, lambda runs: None)
+    cells = compared(table, list(tables.cells(table, results)), results)
+    found = {cell.row: cell for cell in cells if cell.measure == "RR"}
+    base, own = found["random"], found["the same"]
+    assert own.mean is not None and base.mean is not None and base.p is None, "nothing is its own baseline"
+    assert own.difference == pytest.approx(own.mean - base.mean) and mark(own) == " ▲"
+    assert "of the row's baseline (random; bm25)" in legend(table)
+    with pytest.raises(UsageError, match="baseline='dice' is no row"):
+        dataclasses.replace(table, row=[*table.row, recipe.Row("last", "bm25", baseline="dice")])
+
+
 def test_without_a_baseline_nothing_is_tested(table: Table, tmp_path: Path) -> None:
     alone = dataclasses.replace(table, baseline="")
     tables.fill(alone, tmp_path / "results", None, lambda runs: None)

@@ -93,7 +93,7 @@ def _show(table: Table, cells: list[Cell]) -> None:
         else "Means; --json has intervals"
     )
     console.print(f"\n{behind}; – was not run, or not printed.", style="dim")
-    if table.baseline:
+    if table.baselines:
         console.print(legend(table), style="dim")
     console.print(table.differs, style="dim")
 

@@ -1,4 +1,4 @@
-"""Cells beside a table's baseline: permutation tests over pools, with Holm's correction."""
+"""Cells beside their baselines: permutation tests over pools, with Holm's correction."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _DRAWS = 20_000
 
 
 def compared(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
-    """The cells of the first measure with their differences from the baseline's, and how sure these are.
+    """The cells of the first measure with their differences from their baseline's, and how sure these are.
 
     Seeds are averaged pool by pool first. All rows and columns of one convention are one family of tests.
     """
-    if not table.baseline:
+    if not table.baselines:
         return list(cells)
     measure = table.measures[0]
     done: dict[tuple[str, str, str, str], tuple[float, float]] = {}
@@ -32,12 +32,10 @@ def compared(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
         for column in table.column:
             values = {row.name: _values(table, row, column, convention, results) for row in table.row}
             for row in table.row:
-                pools = values[row.name].keys() & values[table.baseline].keys()
-                if row.name != table.baseline and pools:
+                here, there = values[row.name], values.get(table.baseline_of(row), {})
+                if pools := sorted(here.keys() & there.keys()):
                     places.append((row.name, column.name, measure, convention))
-                    found.append(
-                        np.array([values[row.name][p] - values[table.baseline][p] for p in sorted(pools)])
-                    )
+                    found.append(np.array([here[pool] - there[pool] for pool in pools]))
         adjusted = holm([permutation(np.round(each, 12), draws=_DRAWS) for each in found])
         done |= {at: (float(d.mean()), p) for at, d, p in zip(places, found, adjusted, strict=True)}
     return [
@@ -57,10 +55,11 @@ def mark(cell: Cell) -> str:
 
 def legend(table: Table) -> str:
     """What the signs mean, where there may be any."""
-    if not table.baseline:
+    if not (names := table.baselines):
         return ""
+    of = names[0] if len(names) == 1 else f"the row's baseline ({'; '.join(names)})"
     return (
-        f"▲ and ▼: {table.measures[0]} above or below that of {table.baseline}, p < {LEVEL:g} "
+        f"▲ and ▼: {table.measures[0]} above or below that of {of}, p < {LEVEL:g} "
         "(permutation test over pools, seeds averaged; Holm's correction over all rows and columns)."
     )
 

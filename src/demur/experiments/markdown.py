@@ -38,7 +38,7 @@ def section(table: Table, results: Path) -> str:
             for measure in table.measures:
                 these = [cell for cell in found if (cell.convention, cell.measure) == (convention, measure)]
                 parts.append(f"### {measure}, convention `{convention}`\n\n{grid(table, these)}")
-        if table.baseline:
+        if table.baselines:
             parts.append(legend(table))
     else:
         for column in table.column:

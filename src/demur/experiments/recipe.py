@@ -65,6 +65,8 @@ class Row:
     A `reader`'s answers are doubted by a `doubt`, such as ``proba``, or ``oracle``; `others` are readers that
     are asked too, parted by semicolons, or there are so many `passes` with dropout.
 
+    It is tested against the row that its `baseline` names, or else against the table's.
+
     `early` says what a learning curve's early stopping looks at: ``small``, no more questions than are learnt
     from, or ``full``, the whole of dev.
     """
@@ -83,6 +85,7 @@ class Row:
     others: str = ""
     passes: int = 0
     group: str = ""
+    baseline: str = ""
     seeds: list[int] = field(default_factory=lambda: [0])
     note: str = ""
 
@@ -128,7 +131,7 @@ class Published:
 class Table:
     """One table of a paper. Its kind says what is run for a cell: see `demur.experiments.kinds`.
 
-    The other rows are tested against the one that is called `baseline`.
+    The other rows are tested against the one that is called `baseline`, if they name no other.
     """
 
     paper: str
@@ -161,8 +164,19 @@ class Table:
             if strange:
                 raise UsageError(f"figures are published for {strange[0]!r}, which is no row or column")
 
-        if self.baseline and self.baseline not in names[1]:
-            raise UsageError(f"baseline={self.baseline!r} is no row; name one of the table")
+        for name in self.baselines:
+            if name not in names[1]:
+                raise UsageError(f"baseline={name!r} is no row; name one of the table")
+
+    @property
+    def baselines(self) -> list[str]:
+        """The rows that others are tested against."""
+        return list(dict.fromkeys(name for name in map(self.baseline_of, self.row) if name))
+
+    def baseline_of(self, row: Row) -> str:
+        """The row that another is tested against; nothing where there is none, or it is that row itself."""
+        name = row.baseline or self.baseline
+        return "" if name == row.name else name
 
     def _check_kind(self) -> None:
         """Complain of keys that this kind of table lacks, or has no use for."""
