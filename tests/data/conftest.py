@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from data.loaded import Write
+
 WIKIQA = """QuestionID\tQuestion\tDocumentID\tDocumentTitle\tSentenceID\tSentence\tLabel
 Q1\twho made it?\tD1\tMaking\tD1-0\tIt was made by Ada .\t1
 Q1\twho made it?\tD1\tMaking\tD1-1\tIt is "green" .\t0
@@ -23,3 +25,13 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "wikiqa/WikiQA-dev.tsv").write_text(WIKIQA.replace("Q", "P"), encoding="utf-8")
     monkeypatch.setenv("DEMUR_DATA", str(folder))
     return folder
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(name: str, *lines: str) -> Path:
+        path = tmp_path / name
+        path.write_bytes("".join(f"{line}\n" for line in lines).encode())
+        return path
+
+    return write
