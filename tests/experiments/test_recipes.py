@@ -107,7 +107,9 @@ def toy(table: Table, folder: Path) -> Table:
     vectors = [
         dataclasses.replace(each, data=[animals], width=8, min_count=1, epochs=1) for each in table.vectors
     ]
-    if table.kind == "reading":  # its readers were drawn, and not learnt: what learns them is tried elsewhere
+    if any(
+        each.reader for each in table.row
+    ):  # its readers were drawn, and not learnt: what learns them is tried elsewhere
         words = [("ship", [{"text": "ship", "answer_start": 0}]), ("cape", [])]
         read = [
             Pool(
@@ -120,7 +122,9 @@ def toy(table: Table, folder: Path) -> Table:
         ]
         formats.write(folder / "read.jsonl", read)
         here = str(folder / "read.jsonl")
-        column = [dataclasses.replace(each, data=here, fit=here, train=here) for each in column]
+        column = [
+            dataclasses.replace(each, data=here, fit=here if each.fit else "", train=here) for each in column
+        ]
         for each in table.model:
             learning.staged(Row(each.name, trainer=each.trainer, stage=each.stage), column[0], each.seed)
         model = []
