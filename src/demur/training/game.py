@@ -25,12 +25,13 @@ from demur.rankers.word_numbers import Read
 from demur.training.base import Report
 from demur.training.committee import sampled
 from demur.training.game_states import keep, resume
-from demur.training.irgan import Rules, chances, drawn, highest, hinge, reinforce, reward
+from demur.training.irgan import Rules, chances, deserved, drawn, highest, hinge, reinforce, reward
 from demur.training.quarry import Quarry
 from demur.types import IntArray, Pool
 
 _TOGETHER = 64  # pairs
 _KEEP = 30.0  # seconds between checkpoints
+_LEAST = 1e-8  # of a weight that is not rounded from 0
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,8 @@ class Field:
         course, rules = self.course, self.course.rules
         facts: dict[str, float] = {}
         if course.adversary == "irgan":
-            scores = self.scores(game.generator.eval(), examples, grid, there)
+            with torch.set_grad_enabled(not rules.baseline):  # with one, `generated` needs it of few answers
+                scores = self.scores(game.generator.eval(), examples, grid, there)
             sampling = chances(scores.detach(), there, rules.sampling * self.heat)
             places, shown = drawn(sampling, course.shown, rules.again)
             facts |= self.generated(game, examples, grid, scores, there, places, shown)
@@ -209,16 +211,33 @@ class Field:
         shown: Tensor,
     ) -> dict[str, float]:
         """The generator learns to show what the discriminator falls for."""
-        rules = self.course.rules
+        rules, heat = self.course.rules, self.course.rules.likelihood * self.heat
+        seen = torch.zeros_like(there).scatter(1, places, shown)  # an answer drawn twice is judged once
+        texts = np.concatenate([self.quarry.right[examples][:, None], grid], axis=1)
         with torch.no_grad():
-            judge = game.discriminator.eval()
-            right = self.scores(judge, examples, self.quarry.right[examples][:, None])
-            gains = reward(
-                right, self.scores(judge, examples, _at(grid, places), shown), self.margin, rules.signed
-            )
-        log_chance = chances(scores, there, rules.likelihood * self.heat).gather(1, places)
-        self._move(game, 1, reinforce(log_chance, gains, shown, rules.baseline))
+            both = torch.cat([torch.ones(len(seen), 1, dtype=torch.bool), seen], 1)
+            found = self.scores(game.discriminator.eval(), examples, texts, both)
+            gains = reward(found[:, :1], found[:, 1:].gather(1, places), self.margin, rules.signed)
+        if rules.baseline:
+            loss = self.baselined(game.generator, examples, grid, places, deserved(gains, shown, True)) / heat
+        else:
+            loss = reinforce(chances(scores, there, heat).gather(1, places), gains, shown, False)
+        self._move(game, 1, loss)
         return {"reward": float((gains * shown).sum() / shown.sum())}
+
+    def baselined(
+        self, net: Worded, examples: IntArray, grid: IntArray, places: Tensor, weights: Tensor
+    ) -> Tensor:
+        """The generator's loss, times its temperature, where the weights of each question are 0 in sum.
+
+        What is taken off all scores of a pool to make them log-probabilities cancels out. So the answers that
+        were drawn are enough, and of these such as were not drawn as often against as for.
+        """
+        each = torch.zeros(grid.shape).scatter_add(1, places, weights)
+        needed = each.abs() > _LEAST
+        needed[0, 0] = True  # so that something is scored, if with a weight of 0
+        scores = self.scores(net, examples, grid, needed)
+        return -(each * scores.masked_fill(~needed, 0.0)).sum()
 
     def discriminated(
         self, game: Game, examples: IntArray, grid: IntArray, places: Tensor, shown: Tensor

@@ -94,19 +94,24 @@ def highest(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return found.indices, found.values > -torch.inf
 
 
-def reinforce(log_chance: Tensor, rewards: Tensor, shown: Tensor, baseline: bool) -> Tensor:
-    """The generator's loss, from B × K: its gradient is that of minus the expected reward, on average.
+def deserved(rewards: Tensor, shown: Tensor, baseline: bool) -> Tensor:
+    """What the log-probability of each answer shown is weighed by: B × K.
 
     The baseline of an answer is the mean reward of the others shown. That is the reward less the mean of
     all, times K / (K - 1): with the answer's own reward in the mean, the gradient would be too short by that.
+    So the weights of a question are 0 in sum, and what its pool's probabilities share has no say.
     """
     rewards = rewards * shown
     count = shown.sum(1, keepdim=True)
     if baseline:
         others = (rewards.sum(1, keepdim=True) - rewards) / (count - 1).clamp(min=1)
         rewards = (rewards - others) * (count > 1)
-    terms = torch.where(shown, log_chance, 0.0) * rewards.detach()
-    return -(terms.sum(1) / count[:, 0].clamp(min=1)).mean()
+    return (rewards / count.clamp(min=1) / len(shown)).detach()
+
+
+def reinforce(log_chance: Tensor, rewards: Tensor, shown: Tensor, baseline: bool) -> Tensor:
+    """The generator's loss, from B × K: its gradient is that of minus the expected reward, on average."""
+    return -(torch.where(shown, log_chance, 0.0) * deserved(rewards, shown, baseline)).sum()
 
 
 def hinge(right: Tensor, shown: Tensor, there: Tensor, margin: float, summed: bool) -> Tensor:

@@ -1,0 +1,47 @@
+"""The game's own arithmetic: what is not computed must not be missed."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from demur.rankers.match_nets import Match
+from demur.training.game import Course, Field
+from demur.training.irgan import PRESETS, chances, deserved, drawn, reinforce
+from demur.training.quarry import Quarry
+from training import made
+from training.test_match_nets import built
+
+POOLS = made.pools(12)
+
+
+@pytest.fixture(scope="module", params=["match-pyramid", "multihop"])
+def field(request: pytest.FixtureRequest) -> Field:
+    start = built(request.param, epochs=1).train(POOLS)
+    assert isinstance(start, Match)
+    course = Course("irgan", PRESETS["fixed"], 1, 4, 5, 3, 0, 0)
+    return Field(start.fresh(), Quarry.of(POOLS), course)
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_the_answers_drawn_are_enough_for_the_generators_gradient(field: Field, alike: bool) -> None:
+    net = copy.deepcopy(field.has.network).eval()
+    weights = [each for each in net.parameters() if each.requires_grad]
+    examples, grid, there = next(iter(field.batches(np.random.default_rng(0))))
+    torch.manual_seed(0)
+    scores = field.scores(net, examples, grid, there)
+    places, shown = drawn(chances(scores.detach(), there, field.heat), 5, again=True)
+    gains = torch.full(places.shape, 0.3) if alike else torch.randn(grid.shape).gather(1, places)
+    whole = reinforce(chances(scores, there, field.heat).gather(1, places), gains, shown, True)
+    expected = torch.autograd.grad(whole, weights, allow_unused=True)
+    few = field.baselined(net, examples, grid, places, deserved(gains, shown, True)) / field.heat
+    found = torch.autograd.grad(few, weights, allow_unused=True)
+    largest = max(float(each.abs().max()) for each in expected if each is not None)
+    assert alike == (largest < 1e-6), "so that the test could fail"
+    for one, other in zip(found, expected, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            assert torch.allclose(one, other, atol=1e-6 + 1e-4 * largest)
