@@ -11,6 +11,7 @@ from demur.data import formats
 from demur.errors import UsageError
 from demur.experiments import drawing, epoch_figures, recipe, tables
 from demur.experiments.recipe import Table
+from demur.experiments.runs import Run
 from training import made
 
 RECIPE = """
@@ -126,3 +127,24 @@ def test_what_was_kept_before_has_no_epochs(table: Table, results: Path, tmp_pat
     (tmp_path / "toy/nets/net/animals-seed0.json").write_text(json.dumps(old))
     with pytest.raises(UsageError, match="run demur reproduce"):
         drawing.draw(table, tmp_path, tmp_path / "old.svg", "net")
+
+
+def test_rows_that_share_no_stage_learn_side_by_side(
+    table: Table, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEMUR_CACHE", str(tmp_path))
+    wanted = [run for run in tables.runs(table) if run.row.trainer]
+    nets = [("net", 0), ("net adversarial", 0), ("net committee", 0)]
+    assert chained(wanted) == [nets, [("net", 1)]]
+    seen: list[int] = []
+    tables.fill(table, tmp_path / "results", None, seen.append, workers=2)
+    assert sum(seen) == len(wanted) + 1 and max(seen) == 3, "a part is told when all of it is done"
+    assert chained(wanted) == [[(run.row.name, run.seed)] for run in wanted], (
+        "what is learnt may be had by all"
+    )
+    cells = zip(tables.cells(table, tmp_path / "results"), tables.cells(table, results), strict=True)
+    assert all(ours.mean == pytest.approx(theirs.mean) for ours, theirs in cells)
+
+
+def chained(wanted: list[Run]) -> list[list[tuple[str, int]]]:
+    return [[(run.row.name, run.seed) for run in chain] for chain in tables.chains(wanted)]

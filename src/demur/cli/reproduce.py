@@ -29,7 +29,7 @@ def reproduce(
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw learning curves, or dev by epoch: .svg or .png.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that learning curves are run in.")] = 2,
+    workers: Annotated[int, typer.Option(min=1, help="Processes in which rows that learn are run.")] = 2,
     json: JsonFlag = False,
 ) -> None:
     """Run what is missing of a paper's tables and print them, published figures beside ours."""

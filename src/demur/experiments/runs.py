@@ -59,12 +59,17 @@ def kept(run: Run, results: Path) -> Kept | None:
     return found
 
 
+def fresh(run: Run, results: Path, loaded: Loaded) -> Kept | None:
+    """What was kept of a run, if nothing that it depends on has changed."""
+    found = kept(run, results)
+    return found if found is not None and found["key"] == run.key(loaded.sha) else None
+
+
 def perform(run: Run, results: Path, loaded: Loaded) -> Kept:
     """The result of a run: the one that is there if nothing it depends on has changed, or else a new one."""
-    key = run.key(loaded.sha)
-    found = kept(run, results)
-    if found is not None and found["key"] == key:
+    if (found := fresh(run, results, loaded)) is not None:
         return found
+    key = run.key(loaded.sha)
     with keeping():
         found_now = run.kind.result(run, loaded)
     result = {

@@ -14,9 +14,9 @@ from demur.errors import UsageError
 from demur.experiments import learning, recipe
 from demur.experiments.kinds import KINDS
 from demur.experiments.kinds.base import Loaded
-from demur.experiments.makers import one_thread, prepare
+from demur.experiments.makers import one_thread, prepare, stages
 from demur.experiments.recipe import Column, Table
-from demur.experiments.runs import Run, kept, perform
+from demur.experiments.runs import Run, fresh, kept, perform
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,63 @@ def fill(
                 done.result()
                 on_run(1)
         return
+    if workers > 1 and table.kind == "ranking":
+        _side_by_side(wanted, results, on_run, workers)
+        return
+    _perform_all(wanted, results, on_run)
+
+
+def _side_by_side(wanted: Sequence[Run], results: Path, on_run: Callable[[int], None], workers: int) -> None:
+    """Runs that learn, in several processes: those that share a stage which is not learnt yet in one."""
+    learning_ones = []
+    for run in wanted:
+        if run.row.trainer and fresh(run, results, _of(run)) is None:
+            learning_ones.append(run)
+        else:
+            _perform_all([run], results, on_run)
+    apart = chains(learning_ones)
+    if len(apart) < 2:  # one process learns better with all cores
+        _perform_all(learning_ones, results, on_run)
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
+        futures = {pool.submit(_perform_all, chain, results): len(chain) for chain in apart}
+        for done in as_completed(futures):
+            done.result()
+            on_run(futures[done])
+
+
+def chains(wanted: Sequence[Run]) -> list[list[Run]]:
+    """Runs that learn, parted into such as begin with the same stage that is still to be learnt.
+
+    Within each part they are in order, and so are the parts by their first runs.
+    """
+    found: dict[str, list[Run]] = {}
+    for run in wanted:
+        steps = stages(run)  # makes vectors and models that it names, which others may name too
+        begins = run.file  # with nothing that others could want
+        for number in range(len(steps), 0, -1):
+            place = learning.place(steps[:number])
+            if place.exists():
+                break
+            begins = str(place)
+        found.setdefault(begins, []).append(run)
+    return list(found.values())
+
+
+def _perform_all(
+    wanted: Sequence[Run], results: Path, on_run: Callable[[int], None] = lambda runs: None
+) -> None:
     for run in wanted:
         _perform(run, results)
         on_run(1)
 
 
+def _of(run: Run) -> Loaded:
+    return _loaded(run.table.kind, run.column.data, run.column.fit)
+
+
 def _perform(run: Run, results: Path) -> None:
-    perform(run, results, _loaded(run.table.kind, run.column.data, run.column.fit))
+    perform(run, results, _of(run))
 
 
 @lru_cache(maxsize=4)
