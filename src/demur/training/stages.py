@@ -83,7 +83,7 @@ class Recipe:
     scales: dict[str, Scale] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.scale != "" or self.scales:
+        if self.scale or self.scales:
             self._check_scales()
         if not self.stage:
             raise UsageError("a recipe needs at least one [[stage]] with data")
