@@ -60,7 +60,7 @@ def table(tmp_path: Path) -> Table:
 
 def test_rows_are_tested_pool_by_pool_against_the_baseline(table: Table, tmp_path: Path) -> None:
     results = tmp_path / "results"
-    tables.fill(table, results, None, lambda runs: None)
+    tables.fill(table, results, (), lambda runs: None)
     plain = list(tables.cells(table, results))
     found = {(cell.row, cell.measure): cell for cell in compared(table, plain, results)}
     assert len(found) == len(plain)
@@ -79,7 +79,7 @@ def test_ps_are_corrected_over_rows_and_columns(table: Table, tmp_path: Path) ->
     wide = dataclasses.replace(
         table, column=[*table.column, dataclasses.replace(table.column[0], name="again")]
     )
-    tables.fill(wide, results, None, lambda runs: None)
+    tables.fill(wide, results, (), lambda runs: None)
     found = compared(wide, list(tables.cells(wide, results)), results)
     shown = [cell for cell in found if cell.p is not None]
     assert [(cell.row, cell.column) for cell in shown] == [
@@ -106,7 +106,7 @@ def test_a_row_may_have_a_baseline_of_its_own(table: Table, tmp_path: Path) -> N
     rows["random"] = dataclasses.replace(rows["random"], baseline="random")
     table = dataclasses.replace(table, row=list(rows.values()))
     results = tmp_path / "results"
-    tables.fill(table, results, None, lambda runs: None)
+    tables.fill(table, results, (), lambda runs: None)
     cells = compared(table, list(tables.cells(table, results)), results)
     found = {cell.row: cell for cell in cells if cell.measure == "RR"}
     base, own = found["random"], found["the same"]
@@ -117,9 +117,22 @@ def test_a_row_may_have_a_baseline_of_its_own(table: Table, tmp_path: Path) -> N
         dataclasses.replace(table, row=[*table.row, recipe.Row("last", "bm25", baseline="dice")])
 
 
+def test_rows_with_several_seeds_are_compared_by_those_that_both_have(table: Table, tmp_path: Path) -> None:
+    rows = {row.name: row for row in table.row}
+    rows["bm25"] = dataclasses.replace(rows["bm25"], ranker="random", seeds=[0, 1])
+    table = dataclasses.replace(table, row=list(rows.values()))
+    results = tmp_path / "results"
+    tables.fill(table, results, ["random"], lambda runs: None)
+    tables.fill(table, results, ["bm25"], lambda runs: None, seeds=1)
+    cells = compared(table, list(tables.cells(table, results)), results)
+    found = {cell.row: cell for cell in cells if cell.measure == "RR"}
+    assert found["random"].mean != found["bm25"].mean, "one is the mean of two seeds"
+    assert found["random"].difference == 0, "with the one seed of both they are the same"
+
+
 def test_without_a_baseline_nothing_is_tested(table: Table, tmp_path: Path) -> None:
     alone = dataclasses.replace(table, baseline="")
-    tables.fill(alone, tmp_path / "results", None, lambda runs: None)
+    tables.fill(alone, tmp_path / "results", (), lambda runs: None)
     cells = list(tables.cells(alone, tmp_path / "results"))
     assert compared(alone, cells, tmp_path / "results") == cells and legend(alone) == ""
     with pytest.raises(UsageError, match="baseline='bm26' is no row"):

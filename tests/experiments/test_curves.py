@@ -67,7 +67,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
 @pytest.fixture(scope="module")
 def results(table: Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    tables.fill(table, folder, None, lambda runs: None)
+    tables.fill(table, folder, (), lambda runs: None)
     return folder
 
 
@@ -82,7 +82,7 @@ def test_each_size_has_a_cell_with_its_spread(table: Table, results: Path) -> No
 
 
 def test_several_processes_give_the_same_figures(table: Table, results: Path, tmp_path: Path) -> None:
-    tables.fill(table, tmp_path, None, lambda runs: None, workers=2)
+    tables.fill(table, tmp_path, (), lambda runs: None, workers=2)
     assert list(tables.cells(table, tmp_path)) == list(tables.cells(table, results))
 
 
@@ -96,10 +96,10 @@ def test_what_was_interrupted_goes_on(table: Table, results: Path, tmp_path: Pat
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tables.fill(table, tmp_path, None, kill)
+        tables.fill(table, tmp_path, (), kill)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.json")}
     assert len(before) == 2
-    tables.fill(table, tmp_path, None, lambda runs: None)
+    tables.fill(table, tmp_path, (), lambda runs: None)
     assert all(path.stat().st_mtime_ns == when for path, when in before.items()), (
         "what was done is not redone"
     )

@@ -86,7 +86,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
 @pytest.fixture(scope="module")
 def results(table: Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
-    tables.fill(table, folder, None, lambda runs: None)
+    tables.fill(table, folder, (), lambda runs: None)
     return folder
 
 
@@ -110,13 +110,13 @@ def test_they_are_drawn_for_a_group(table: Table, results: Path, tmp_path: Path)
     assert drawn.sizes == [-2, -1, 0] and all(
         low <= mean <= high for low, mean, high in zip(drawn.low, drawn.mean, drawn.high, strict=True)
     )
-    drawing.draw(table, results, tmp_path / "net.svg", "net")
+    drawing.draw(table, results, tmp_path / "net.svg", ["net"])
     text = (tmp_path / "net.svg").read_text()
     assert all(f">{name}<" in text or f"<!-- {name} -->" in text for name in ("net", "net adversarial"))
     with pytest.raises(UsageError, match=r"name a group of them with --only: net$"):
         drawing.draw(table, results, tmp_path / "all.svg")
     with pytest.raises(UsageError, match="lexical, says what dev was"):
-        drawing.draw(table, results, tmp_path / "none.svg", "lexical")
+        drawing.draw(table, results, tmp_path / "none.svg", ["lexical"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["net.svg"]
 
 
@@ -126,7 +126,7 @@ def test_what_was_kept_before_has_no_epochs(table: Table, results: Path, tmp_pat
     del old["epochs"]
     (tmp_path / "toy/nets/net/animals-seed0.json").write_text(json.dumps(old))
     with pytest.raises(UsageError, match="run demur reproduce"):
-        drawing.draw(table, tmp_path, tmp_path / "old.svg", "net")
+        drawing.draw(table, tmp_path, tmp_path / "old.svg", ["net"])
 
 
 def test_rows_that_share_no_stage_learn_side_by_side(
@@ -137,7 +137,7 @@ def test_rows_that_share_no_stage_learn_side_by_side(
     nets = [("net", 0), ("net adversarial", 0), ("net committee", 0)]
     assert chained(wanted) == [nets, [("net", 1)]]
     seen: list[int] = []
-    tables.fill(table, tmp_path / "results", None, seen.append, workers=2)
+    tables.fill(table, tmp_path / "results", (), seen.append, workers=2)
     assert sum(seen) == len(wanted) + 1 and max(seen) == 3, "a part is told when all of it is done"
     assert chained(wanted) == [[(run.row.name, run.seed)] for run in wanted], (
         "what is learnt may be had by all"

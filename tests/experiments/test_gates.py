@@ -72,7 +72,7 @@ def test_a_model_is_gated_by_what_its_members_say(table: Table, tmp_path: Path) 
     assert all(cell.mean is None for cell in tables.cells(table, tmp_path)), (
         "nothing was run, and that is told"
     )
-    tables.fill(table, tmp_path, None, lambda runs: None)
+    tables.fill(table, tmp_path, (), lambda runs: None)
     cells = {(cell.row, cell.measure, cell.convention): cell for cell in tables.cells(table, tmp_path)}
     for row in table.row:
         for measure in table.measures:

@@ -121,7 +121,7 @@ def answers(tmp_path: Path) -> Table:
 
 
 def test_a_table_of_answers(answers: Table, tmp_path: Path) -> None:
-    tables.fill(answers, tmp_path / "results", None, lambda runs: None)
+    tables.fill(answers, tmp_path / "results", (), lambda runs: None)
     cells = {(c.row, c.measure): c for c in tables.cells(answers, tmp_path / "results")}
     assert cells["one", "EM"].mean == 0.75 and cells["one", "EM"].pools == 8
     assert (cells["one", "AD+"].mean, cells["one", "AD+"].low) == (6, None), "a count has no interval"
@@ -133,11 +133,11 @@ def test_a_table_of_answers(answers: Table, tmp_path: Path) -> None:
 
 
 def test_a_changed_file_of_answers_makes_every_row_stale(answers: Table, tmp_path: Path) -> None:
-    tables.fill(answers, tmp_path / "results", None, lambda runs: None)
+    tables.fill(answers, tmp_path / "results", (), lambda runs: None)
     before = {file: file.stat().st_mtime_ns for file in (tmp_path / "results").rglob("*.json")}
     other = tmp_path / "other.json"
     other.write_text(other.read_text().replace("bee", "ape"))
-    tables.fill(answers, tmp_path / "results", None, lambda runs: None)
+    tables.fill(answers, tmp_path / "results", (), lambda runs: None)
     assert len(before) == 2
     assert all(file.stat().st_mtime_ns > time for file, time in before.items())
 
@@ -159,4 +159,4 @@ def test_recipes_that_mean_nothing_are_one_clear_line(
     file = tmp_path / "table.toml"
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(DemurError, match=message):
-        tables.fill(recipe.read(file), tmp_path / "results", None, lambda runs: None)
+        tables.fill(recipe.read(file), tmp_path / "results", (), lambda runs: None)

@@ -102,7 +102,7 @@ def table(tmp_path: Path) -> Table:
 
 def test_a_table_of_doubts(table: Table, tmp_path: Path) -> None:
     results = tmp_path / "results"
-    tables.fill(table, results, None, lambda runs: None)
+    tables.fill(table, results, (), lambda runs: None)
     cells = {(c.row, c.measure): c for c in tables.cells(table, results)}
     rows = [row.name for row in table.row]
     assert len({cells[row, "EM"].mean for row in rows}) == 1, "all rows doubt one prediction"
@@ -119,7 +119,7 @@ def test_a_table_of_doubts(table: Table, tmp_path: Path) -> None:
     assert cells["PROBE-CNN", "AURC"].seeds == 2 and cells["PROBA", "AURC"].published == 0.2702
     assert cells["AES", "AURC"].mean == pytest.approx(cells["PROBA", "AURC"].mean), "the same network twice"
     files = {file: file.stat().st_mtime_ns for file in results.rglob("*.json")}
-    tables.fill(table, results, None, lambda runs: None)
+    tables.fill(table, results, (), lambda runs: None)
     assert all(file.stat().st_mtime_ns == time for file, time in files.items()), "nothing is run again"
 
 
@@ -127,7 +127,7 @@ def test_its_figures(table: Table, tmp_path: Path) -> None:
     results = tmp_path / "results"
     with pytest.raises(DemurError, match="no results yet"):
         drawing.draw(table, results, tmp_path / "f.svg")
-    tables.fill(table, results, None, lambda runs: None)
+    tables.fill(table, results, (), lambda runs: None)
     drawing.draw(table, results, tmp_path / "f.svg")
     names = {path.name for path in tmp_path.glob("*.svg")}
     told = {"f-proba.svg", "f-aes.svg", "f-dropout.svg", "f-probe-cnn.svg"}
@@ -159,7 +159,7 @@ reader = '{reader}'
 def test_a_table_of_what_readers_quote(table: Table, tmp_path: Path) -> None:
     (tmp_path / "quoting.toml").write_text(QUOTING.format(folder=tmp_path, reader=spec(1)))
     quoting, results = recipe.read(tmp_path / "quoting.toml"), tmp_path / "results"
-    tables.fill(quoting, results, None, lambda runs: None)
+    tables.fill(quoting, results, (), lambda runs: None)
     found = {cell.measure: cell.mean for cell in tables.cells(quoting, results)}
     told = evaluate_reader(reader(spec(1)), list(formats.read(tmp_path / "read.jsonl")))
     for measure in ("EM", "F1", "HasAns-EM", "NoAns-EM"):

@@ -54,7 +54,7 @@ def test_there_are_recipes() -> None:
 def test_every_recipe_runs_on_toy_data(path: Path, experiments: Path) -> None:
     """Law 3: every recipe parses and runs end to end."""
     table = toy(recipe.read(path), experiments.parent)
-    tables.fill(table, experiments.parent / "out", None, lambda runs: None)
+    tables.fill(table, experiments.parent / "out", (), lambda runs: None)
     cells = list(tables.cells(table, experiments.parent / "out"))
     run = {row.name for row in table.row if row.runs}
     undefined = {"gates": {"risk"}, "reading": {"ms", "extra"}}.get(table.kind, set())

@@ -15,7 +15,7 @@ from demur.experiments import code, markdown, tables
 from demur.types import Pool
 
 
-def fill(experiments: Path, only: str | None = None) -> list[str]:
+def fill(experiments: Path, *only: str) -> list[str]:
     """The names of result files written by filling the table."""
     results = experiments.parent / "results"
     before = {path: path.stat().st_mtime_ns for path in results.rglob("*.json")}
@@ -43,15 +43,16 @@ def test_cells_hold_what_evaluate_says(experiments: Path) -> None:
 
 
 def test_what_is_there_is_not_run_again(experiments: Path) -> None:
-    assert fill(experiments, only="lexical") == ["animals-seed0.json"]
-    assert fill(experiments, only="lexical") == fill(experiments, only="bm25") == []
+    assert fill(experiments, "lexical") == ["animals-seed0.json"]
+    assert fill(experiments, "lexical") == fill(experiments, "bm25") == []
     assert len(fill(experiments)) == 3
+    assert len(list(tables.runs(tables.find(experiments)[0], ["lexical", "floor"]))) == 4, "or several"
 
 
 def test_all_rows_have_their_first_seed_before_any_has_its_second(experiments: Path) -> None:
     [table] = tables.find(experiments, "toy", "table1")
     order: list[str] = []
-    tables.fill(table, experiments.parent / "results", None, lambda done: order.append("run"), seeds=1)
+    tables.fill(table, experiments.parent / "results", (), lambda done: order.append("run"), seeds=1)
     files = sorted(path.name for path in (experiments.parent / "results").rglob("*.json"))
     assert files == ["animals-seed0.json", "animals-seed0.json"]
     assert len(order) == 2
@@ -62,7 +63,7 @@ def test_all_rows_have_their_first_seed_before_any_has_its_second(experiments: P
 def test_what_a_result_depends_on_makes_it_stale(
     experiments: Path, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(experiments, only="lexical")
+    fill(experiments, "lexical")
     if change == "data":
         formats.write(experiments.parent / "animals.jsonl", [Pool.of("ape", ["ape", "bee"], [1, 0])])
     elif change == "settings":
@@ -70,11 +71,11 @@ def test_what_a_result_depends_on_makes_it_stale(
         file.write_text(file.read_text().replace('ranker = "bm25"', 'ranker = "bm25(k1=0.9)"'))
     else:
         monkeypatch.setattr(code, "version", lambda modules: "another")
-    assert fill(experiments, only="lexical") == ["animals-seed0.json"]
+    assert fill(experiments, "lexical") == ["animals-seed0.json"]
 
 
 def test_a_result_names_its_origins(experiments: Path) -> None:
-    fill(experiments, only="lexical")
+    fill(experiments, "lexical")
     [file] = (experiments.parent / "results").rglob("*.json")
     kept = json.loads(file.read_text())
     assert {"key", "seed", "commit", "data_sha256", "ranker", "command"} <= set(kept)
@@ -83,7 +84,7 @@ def test_a_result_names_its_origins(experiments: Path) -> None:
 
 
 def test_the_page_shows_dashes_and_published_figures(experiments: Path) -> None:
-    fill(experiments, only="lexical")
+    fill(experiments, "lexical")
     page = markdown.page(experiments, experiments.parent / "results")
     assert "| not yet | – *0.500* |" in page
     assert "| bm25 | 0." in page and "| random |" not in page
@@ -95,9 +96,9 @@ def test_unknown_papers_tables_and_groups_are_one_line(experiments: Path) -> Non
     with pytest.raises(DemurError, match="toy has no 'table2'; it has: table1"):
         tables.find(experiments, "toy", "table2")
     with pytest.raises(DemurError, match="no rows 'neural'; it has: floor, lexical"):
-        list(tables.runs(tables.find(experiments)[0], "neural"))
+        list(tables.runs(tables.find(experiments)[0], ["neural"]))
     with pytest.raises(DemurError, match="no column 'plants'; it has: animals"):
-        list(tables.runs(tables.find(experiments)[0], column="plants"))
+        list(tables.runs(tables.find(experiments)[0], columns=["plants"]))
 
 
 def test_one_column_may_be_run_and_shown(experiments: Path) -> None:
@@ -108,9 +109,9 @@ def test_one_column_may_be_run_and_shown(experiments: Path) -> None:
     file.write_text(file.read_text().replace("[[column]]" + column, f"[[column]]{column}[[column]]{other}"))
     [table] = tables.find(experiments)
     results = experiments.parent / "results"
-    tables.fill(table, results, None, lambda runs: None, column="beasts")
+    tables.fill(table, results, (), lambda runs: None, columns=["beasts"])
     assert {path.name.rpartition("-")[0] for path in results.rglob("*.json")} == {"beasts"}
-    shown = tables.under(table, list(tables.cells(table, results)), "beasts")
+    shown = tables.under(table, list(tables.cells(table, results)), ["beasts"])
     assert shown and all(cell.column == "beasts" for cell in shown)
 
 
@@ -138,4 +139,4 @@ def test_an_unknown_group_is_one_line_even_where_nothing_is_run() -> None:
     from demur.cli.reproduce import reproduce
 
     with pytest.raises(UsageError, match="has no rows 'nope'; it has: "):
-        reproduce("scarce", "table1", only="nope", cached=True, picture=None, workers=1, seeds=0)
+        reproduce("scarce", "table1", only=["nope"], cached=True, picture=None, workers=1, seeds=0)

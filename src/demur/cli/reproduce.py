@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 def reproduce(
     paper: Annotated[str | None, typer.Argument(help="A paper: scarce, scan, committee, risk.")] = None,
     table: Annotated[str | None, typer.Argument(help="One of its tables, such as table1.")] = None,
-    only: Annotated[str | None, typer.Option(help="One group of rows, such as lexical, or one row.")] = None,
-    column: Annotated[str | None, typer.Option(help="One column, such as wikiqa.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="A group of rows, such as lexical, or one row; may be repeated.")
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="A column, such as wikiqa; may be repeated.")
+    ] = None,
     seeds: Annotated[
         int, typer.Option(min=0, help="Run at most so many seeds of each row; 0 is all of them.")
     ] = 0,
@@ -41,24 +45,25 @@ def reproduce(
     home = tables.home()
     results = home / "results"
     chosen = tables.find(home / "experiments", paper, table)
+    rows, columns = only or (), column or ()
     if picture is not None and len(chosen) != 1:
         raise UsageError(
             "--picture draws one figure; name it, as in demur reproduce scarce figure1 --picture f.svg"
         )
     total = sum(
-        1 for each in chosen for _ in tables.runs(each, only, seeds, column)
+        1 for each in chosen for _ in tables.runs(each, rows, seeds, columns)
     )  # or it says what is wrong
     if not cached:
         with meter("reproducing", "runs", total) as advance:
             for each in chosen:
-                tables.fill(each, results, only, advance, workers, seeds, column)
+                tables.fill(each, results, rows, advance, workers, seeds, columns)
     if picture is not None:
         from demur.experiments.drawing import draw
 
-        draw(chosen[0], results, picture, only)
-    found = [(each, compared(each, list(tables.cells(each, results, only)), results)) for each in chosen]
-    if column is not None:  # told apart from the baseline among all, but shown alone
-        found = [(each, tables.under(each, cells, column)) for each, cells in found]
+        draw(chosen[0], results, picture, rows)
+    found = [(each, compared(each, list(tables.cells(each, results, rows)), results)) for each in chosen]
+    if columns:  # told apart from the baseline among all, but shown alone
+        found = [(each, tables.under(each, cells, columns)) for each, cells in found]
     if json:
         emit([dataclasses.asdict(cell) for _, cells in found for cell in cells])
         return

@@ -10,6 +10,7 @@ import numpy as np
 
 from demur.evaluation.significance import holm, permutation
 from demur.experiments.kinds import KINDS
+from demur.experiments.kinds.base import Kept
 from demur.experiments.recipe import Column, Row, Table
 from demur.experiments.runs import Run, kept
 from demur.experiments.tables import Cell
@@ -21,7 +22,8 @@ _DRAWS = 20_000
 def compared(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
     """The cells of the first measure with their differences from their baseline's, and how sure these are.
 
-    Seeds are averaged pool by pool first. All rows and columns of one convention are one family of tests.
+    Seeds are averaged pool by pool first; of rows with several, those that both have. All rows and columns
+    of one convention are one family of tests.
     """
     if not table.baselines:
         return list(cells)
@@ -30,9 +32,10 @@ def compared(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
     for convention in table.conventions:
         places, found = [], []
         for column in table.column:
-            values = {row.name: _values(table, row, column, convention, results) for row in table.row}
+            kept_of = {row.name: _found(table, row, column, results) for row in table.row}
             for row in table.row:
-                here, there = values[row.name], values.get(table.baseline_of(row), {})
+                both = _shared(table, row, kept_of)
+                here, there = (KINDS[table.kind].values(each, convention, measure) for each in both)
                 if pools := sorted(here.keys() & there.keys()):
                     places.append((row.name, column.name, measure, convention))
                     found.append(np.array([here[pool] - there[pool] for pool in pools]))
@@ -64,7 +67,19 @@ def legend(table: Table) -> str:
     )
 
 
-def _values(table: Table, row: Row, column: Column, convention: str, results: Path) -> dict[str, float]:
+def _shared(table: Table, row: Row, found: dict[str, dict[int, Kept]]) -> tuple[list[Kept], list[Kept]]:
+    """What is kept of a row and of its baseline: of the seeds that both have, if both are to have several."""
+    other = next((each for each in table.row if each.name == table.baseline_of(row)), None)
+    if other is None:
+        return [], []
+    here, there = found[row.name], found[other.name]
+    if min(len(row.seeds), len(other.seeds)) > 1:
+        both = here.keys() & there.keys()
+        here, there = ({seed: each[seed] for seed in sorted(both)} for each in (here, there))
+    return list(here.values()), list(there.values())
+
+
+def _found(table: Table, row: Row, column: Column, results: Path) -> dict[int, Kept]:
+    """What is kept of a row, by seed."""
     seeds = row.seeds if row.runs else []
-    found = [one for seed in seeds if (one := kept(Run(table, row, column, seed), results))]
-    return KINDS[table.kind].values(found, convention, table.measures[0])
+    return {seed: one for seed in seeds if (one := kept(Run(table, row, column, seed), results))}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from demur.errors import UsageError
@@ -11,10 +12,10 @@ from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells
 
 
-def draw(table: Table, results: Path, path: Path, only: str | None = None) -> None:
+def draw(table: Table, results: Path, path: Path, only: Sequence[str] = ()) -> None:
     """Write the picture of a table: learning curves under its last convention, the paper's; or of readers.
 
-    Of rankers it is what dev said of each epoch of their training, for the group of rows `only`.
+    Of rankers it is what dev said of each epoch of their training, for the group of rows named.
     """
     if table.kind == "reading":
         from demur.experiments import reading_figures

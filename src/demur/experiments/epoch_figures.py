@@ -17,22 +17,22 @@ Epochs = dict[int, float]
 """What dev said, by epoch."""
 
 
-def draw(table: Table, results: Path, path: Path, only: str | None = None) -> None:
+def draw(table: Table, results: Path, path: Path, only: Sequence[str] = ()) -> None:
     """Write a picture of a group of rows: a panel for each dataset, a curve for each stage that learns."""
-    if only is None:
+    if len(only) != 1:
         groups = sorted({row.group for row in table.row if row.group and row.trainer})
         what = f"{table.paper} {table.table} has too many rows for one picture"
         raise UsageError(f"{what}; name a group of them with --only: {', '.join(groups)}")
     panels: dict[str, dict[str, Curve]] = {}
     for column in table.column:
         drawn: list[list[Epochs]] = []
-        for row in (row for row in table.row if row.group == only):
+        for row in (row for row in table.row if row.group in only):
             found = of_row(table, row, column, results)
             if found and found not in drawn:  # a stage that several rows share is drawn once
                 drawn.append(found)
                 panels.setdefault(column.name, {})[row.name] = curve(found)
     if not panels:
-        what = f"no result of {table.paper} {table.table}, {only}, says what dev was after each epoch"
+        what = f"no result of {table.paper} {table.table}, {only[0]}, says what dev was after each epoch"
         raise UsageError(f"{what}; run demur reproduce without --cached, for rows that learn with a dev set")
     learning_curves(path, panels, "measure on dev", "epoch; before 0 that of the first stage")
 

@@ -24,7 +24,7 @@ _CURVES = 7  # in one picture: there are no more colours
 OUTCOMES = {"AD+": "right", "AD-": "wrong", "UD": "there is no answer"}
 
 
-def draw(table: Table, results: Path, path: Path, only: str | None = None) -> list[Path]:
+def draw(table: Table, results: Path, path: Path, only: Sequence[str] = ()) -> list[Path]:
     """Write risk–coverage curves at `path`, and beside it histograms of confidence and what layers say.
 
     They are of one group of rows, all of one reader, and of the first column; of many rows, the curves are
@@ -32,12 +32,12 @@ def draw(table: Table, results: Path, path: Path, only: str | None = None) -> li
     the reader is at hand: its observations come from the cache, or are made again.
     """
     groups = list(dict.fromkeys(row.group for row in table.row))
-    if only is None and len(groups) > 1:
+    if len(groups) > 1 and len(only) != 1:
         raise UsageError(
             f"{table.paper} {table.table} has more readers; say --only {' or --only '.join(groups)}"
         )
     column = table.column[0]
-    rows = [row for row in table.row if row.runs and only in (None, row.group)]
+    rows = [row for row in table.row if row.runs and (not only or row.group in only)]
     found = {row.name: one for row in rows if (one := kept(Run(table, row, column, row.seeds[0]), results))}
     if not found:
         raise UsageError(

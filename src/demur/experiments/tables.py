@@ -15,7 +15,7 @@ from demur.experiments import learning, recipe
 from demur.experiments.kinds import KINDS
 from demur.experiments.kinds.base import Loaded
 from demur.experiments.makers import one_thread, prepare, stages
-from demur.experiments.recipe import Column, Table
+from demur.experiments.recipe import Column, Row, Table
 from demur.experiments.runs import Run, fresh, kept, perform
 
 
@@ -61,33 +61,44 @@ def find(experiments: Path, paper: str | None = None, table: str | None = None) 
     return [each for each in chosen if table in (None, each.table)]
 
 
-def runs(table: Table, only: str | None = None, seeds: int = 0, column: str | None = None) -> Iterator[Run]:
-    """Every run a table stands on; or those of a group of rows or one row, a column, the first seeds."""
+def runs(
+    table: Table, only: Sequence[str] = (), seeds: int = 0, columns: Sequence[str] = ()
+) -> Iterator[Run]:
+    """Every run a table stands on; or those of some rows or groups, of some columns, of the first seeds."""
     groups = sorted({row.group for row in table.row if row.group})
     rows = [row.name for row in table.row]
-    if only is not None and only not in (*groups, *rows):
-        raise UsageError(
-            f"{table.paper} {table.table} has no rows {only!r}; it has: {', '.join(groups or rows)}"
-        )
+    for name in only:
+        if name not in (*groups, *rows):
+            raise UsageError(
+                f"{table.paper} {table.table} has no rows {name!r}; it has: {', '.join(groups or rows)}"
+            )
     names = [each.name for each in table.column]
-    if column is not None and column not in names:
-        raise UsageError(f"{table.paper} {table.table} has no column {column!r}; it has: {', '.join(names)}")
+    for name in columns:
+        if name not in names:
+            raise UsageError(
+                f"{table.paper} {table.table} has no column {name!r}; it has: {', '.join(names)}"
+            )
     for row in table.row:
-        if row.runs and only in (None, row.group, row.name):
-            for each in table.column:
-                if column in (None, each.name):
+        if row.runs and among(row, only):
+            for column in table.column:
+                if not columns or column.name in columns:
                     for seed in row.seeds[: seeds or None]:
-                        yield Run(table, row, each, seed)
+                        yield Run(table, row, column, seed)
+
+
+def among(row: Row, only: Sequence[str]) -> bool:
+    """Whether a row, or its group, is one of those named; no names mean all rows."""
+    return not only or row.name in only or row.group in only
 
 
 def fill(
     table: Table,
     results: Path,
-    only: str | None,
+    only: Sequence[str],
     on_run: Callable[[int], None],
     workers: int = 1,
     seeds: int = 0,
-    column: str | None = None,
+    columns: Sequence[str] = (),
 ) -> None:
     """Run what is missing or out of date; learning curves in several processes, if there are to be any.
 
@@ -97,7 +108,7 @@ def fill(
     learning.forget()
     _loaded.cache_clear()
     wanted = sorted(
-        runs(table, only, seeds, column),
+        runs(table, only, seeds, columns),
         key=lambda run: (table.column.index(run.column), run.row.seeds.index(run.seed)),
     )
     if workers > 1 and table.kind == "curves":
@@ -177,16 +188,16 @@ def column_names(table: Table, column: Column) -> list[str]:
     return [f"{column.name} {point}".strip() for point in KINDS[table.kind].points(column)]
 
 
-def under(table: Table, cells: Sequence[Cell], column: str) -> list[Cell]:
-    """The cells of one column."""
-    names = {name for each in table.column if each.name == column for name in column_names(table, each)}
+def under(table: Table, cells: Sequence[Cell], columns: Sequence[str]) -> list[Cell]:
+    """The cells of some columns."""
+    names = {name for each in table.column if each.name in columns for name in column_names(table, each)}
     return [cell for cell in cells if cell.column in names]
 
 
-def cells(table: Table, results: Path, only: str | None = None) -> Iterator[Cell]:
+def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cell]:
     """All cells from what is kept; nothing is run."""
     for row in table.row:
-        if only not in (None, row.group, row.name):
+        if not among(row, only):
             continue
         for column in table.column:
             seeds = row.seeds if row.runs else []
