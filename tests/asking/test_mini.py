@@ -26,9 +26,9 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     times: list[int] = []
     original = mini.Mini.views
 
-    def views(self: mini.Mini, pairs: Sequence[Any], states: bool = False) -> Iterator[Any]:
+    def views(self: mini.Mini, pairs: Sequence[Any], *more: Any) -> Iterator[Any]:
         times.append(len(pairs))
-        return original(self, pairs, states)
+        return original(self, pairs, *more)
 
     monkeypatch.setattr(mini.Mini, "views", views)
     return times

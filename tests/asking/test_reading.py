@@ -17,6 +17,8 @@ from demur.asking.reading import within
 from demur.errors import DataError, UsageError
 from demur.rankers import Ranker
 from demur.reading import Quote, Reader, Reading, View
+from demur.reading.base import Pair
+from demur.reading.spans import Through
 from demur.types import Abstention, Answer, Ranking, Span
 
 TEXTS = [
@@ -125,7 +127,7 @@ class Finder(Reader):
     n_best: int = 1
     threshold: float = 0.0
 
-    def views(self, pairs: Sequence[tuple[str, str]], states: bool = False) -> Iterator[View]:
+    def views(self, pairs: Sequence[Pair], states: bool = False, through: Through = ()) -> Iterator[View]:
         raise NotImplementedError
 
     def read_all(self, pairs: Any) -> list[Reading]:

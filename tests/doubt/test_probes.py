@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,6 +110,30 @@ def test_probes_of_a_reader_leave_it_as_it_was(kind: str) -> None:
     assert np.isfinite(seen.pictures).all()
     without = observe(reader, pools())
     assert np.allclose(without.starts, seen.starts, atol=1e-4) and (without.first == seen.first).all()
+
+
+@pytest.mark.parametrize("kind", ["span-reader", "bidaf"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_states_may_be_multiplied_inside_the_reader(kind: str, precision: str) -> None:
+    windows: dict[str, Any] = {"max_length": 32, "stride": 8, "precision": precision}
+    reader = named(kind, **{**toys.settings(kind), **windows})
+    pairs = [(pool.question, pool.answers[0]) for pool in pools()] + [("", "")]
+    whole = {(view.pair, view.number): view for view in reader.views(pairs, states=True)}
+    draws = np.random.default_rng(0)
+    states = next(iter(whole.values())).states
+    weights = [draws.normal(size=(each.shape[1], 2)).astype(np.float32) for each in states]
+    for view in reader.views(pairs, through=weights):
+        wide = whole.pop((view.pair, view.number)).states
+        close = 1e-4 if precision == "fp32" else 0.2  # batches of other sizes are rounded otherwise
+        assert all(
+            np.allclose(few, many @ each, atol=close)
+            for few, many, each in zip(view.states, wide, weights, strict=True)
+        )
+    assert not whole
+    with pytest.raises(UsageError, match="these probes are of another reader: its layers have"):
+        list(reader.views(pairs, through=weights[1:]))
+    with pytest.raises(UsageError, match="has probes of its own"):
+        list(named("mini").views(pairs, through=weights))
 
 
 def test_golds_are_found_in_the_windows_that_show_them_whole() -> None:

@@ -30,9 +30,11 @@ class Probes:
             raise UsageError(
                 f"these probes are of another reader: its layers have {widths} numbers a token, not {shown}"
             )
-        found = []
-        for state, weights in zip(states, self.weights, strict=True):
-            scores = state @ weights  # positions × 2
-            odds = np.exp(scores - scores.max(axis=0))
-            found.append(odds / odds.sum(axis=0))
-        return np.stack(found, axis=2).astype(np.float32)
+        return drawn([state @ weights for state, weights in zip(states, self.weights, strict=True)])
+
+
+def drawn(scores: States) -> Picture:
+    """The picture of what probes make of a window: of each layer, positions × 2."""
+    found = np.stack(scores, axis=2)  # positions × 2 × layers
+    odds = np.exp(found - found.max(axis=0))
+    return np.asarray(odds / odds.sum(axis=0), np.float32)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from demur.doubt.observed import Observed
-from demur.doubt.probes import Picture, Probes, States
+from demur.doubt.probes import Picture, Probes, States, drawn
 from demur.errors import UsageError
 from demur.reading.base import Reader
 from demur.reading.spans import View, best, covering, span
@@ -68,8 +68,9 @@ def observe(
             views: list[list[tuple[View, Picture | None]]] = [[] for _ in some]
             pairs = [_pair(pool) for pool in some]
             order = sorted(range(len(some)), key=lambda place: len("".join(pairs[place])))  # little padding
-            for view in reader.views([pairs[place] for place in order], states=probes is not None):
-                picture = probes.picture(view.states) if probes is not None else None
+            through = probes.weights if probes is not None else ()
+            for view in reader.views([pairs[place] for place in order], through=through):
+                picture = drawn(view.states) if probes is not None else None
                 views[order[view.pair]].append((replace(view, states=()), picture))
             for place, (pool, each) in enumerate(zip(some, views, strict=True)):
                 where = None if fixed is None else _where(fixed, at + place, pool)

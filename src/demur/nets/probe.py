@@ -6,9 +6,28 @@ B windows of a batch, n positions of a window, the first of which stands for no 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
+
+from demur.errors import UsageError
+
+if TYPE_CHECKING:
+    from demur.reading.spans import Through
+
+
+def times(layers: Sequence[Tensor], weights: Through) -> list[Tensor]:
+    """The states of each layer, B × n × d, times its weights, d × k, in full precision: B × n × k."""
+    widths, wanted = [each.shape[2] for each in layers], [len(each) for each in weights]
+    if widths != wanted:
+        what = f"these probes are of another reader: its layers have {wanted} numbers a token, not {widths}"
+        raise UsageError(what)
+    with torch.autocast(layers[0].device.type, enabled=False):
+        return [
+            each.float() @ torch.from_numpy(weight).to(each.device)
+            for each, weight in zip(layers, weights, strict=True)
+        ]
 
 
 class Probe(nn.Module):

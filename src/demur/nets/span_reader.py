@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
+    from demur.reading.spans import Through
+
 
 def load(model: str) -> torch.nn.Module:
     """A Hugging Face encoder with two outputs per token; where they are missing, torch's seed draws them."""
@@ -24,20 +26,29 @@ def load(model: str) -> torch.nn.Module:
 
 
 def read(
-    network: torch.nn.Module, batch: dict[str, Tensor], index: Tensor, there: Tensor, states: bool = False
+    network: torch.nn.Module,
+    batch: dict[str, Tensor],
+    index: Tensor,
+    there: Tensor,
+    states: bool = False,
+    through: Through = (),
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
     """How well each position starts and ends, and its states, layer by layer, the words' embeddings first.
+
+    With `through` these are multiplied by that, before anything else is done with them.
 
     The batch holds what the network takes: windows × tokens. `index` says which tokens are positions, the
     first for no answer: windows × positions; `there` where it says so and does not fill up.
     """
-    found = network(**batch, output_hidden_states=states)
+    from demur.nets.probe import times
+
+    found = network(**batch, output_hidden_states=states or bool(through))
     starts, ends = (
         logits.float().gather(1, index).masked_fill(~there, float("-inf"))  # windows × positions
         for logits in (found.start_logits, found.end_logits)
     )
-    if not states:
-        return starts, ends, []
+    layers = found.hidden_states if states or through else []  # of each windows × tokens × width
+    if through:
+        layers = times(layers, through)  # windows × tokens × k
     chosen = index[:, :, None]  # windows × positions × 1
-    layers = [h.float().gather(1, chosen.expand(-1, -1, h.shape[2])) for h in found.hidden_states]
-    return starts, ends, layers  # of each layer windows × positions × width
+    return starts, ends, [h.float().gather(1, chosen.expand(-1, -1, h.shape[2])) for h in layers]

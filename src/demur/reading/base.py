@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from demur.rankers.base import Ranker
-from demur.reading.spans import View, best, span
+from demur.reading.spans import Through, View, best, span
 from demur.types import FloatArray, Pool, Span
 
 Pair = tuple[str, str]
@@ -68,10 +68,11 @@ class Reader(Ranker):
     threshold: float
 
     @abstractmethod
-    def views(self, pairs: Sequence[Pair], states: bool = False) -> Iterator[View]:
+    def views(self, pairs: Sequence[Pair], states: bool = False, through: Through = ()) -> Iterator[View]:
         """What the network says of each window of each pair, a batch of windows at a time.
 
-        Pairs come in any order; with `states` in theirs, and each view has the states of every layer.
+        Pairs come in any order; with `states` in theirs, and each view has the states of every layer. With
+        `through`, weights for each layer, it has the states times these: nothing wide leaves the network.
         """
 
     def read(self, question: str, passage: str) -> Span | None:

@@ -14,7 +14,7 @@ from demur.errors import DataError, require
 from demur.files import whole
 from demur.reading.base import Pair
 from demur.reading.network import NetworkReader, Window
-from demur.reading.spans import fairly, stretches
+from demur.reading.spans import Through, fairly, stretches
 from demur.reading.vocabulary import LONGEST, Letters, Numbers, Vocabulary
 from demur.specs import Spec
 from demur.types import IntArray
@@ -115,7 +115,7 @@ class Bidaf(NetworkReader):
         return found
 
     def forward(
-        self, network: torch.nn.Module, windows: Sequence[Words], states: bool = False
+        self, network: torch.nn.Module, windows: Sequence[Words], states: bool = False, through: Through = ()
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
         """How well each position starts and ends: windows × positions; and its states.
 
@@ -125,6 +125,8 @@ class Bidaf(NetworkReader):
         import torch
         from torch.nn.functional import pad
 
+        from demur.nets.probe import times
+
         device = next(network.parameters()).device
         texts = [(w.asked, w.spelt_asked) for w in windows], [(w.shown, w.spelt_shown) for w in windows]
         arrays = [torch.from_numpy(each).to(device) for some in texts for each in _filled(some)]
@@ -132,7 +134,11 @@ class Bidaf(NetworkReader):
         positions = torch.tensor([1 + len(w.shown) for w in windows], device=device)
         beyond = torch.arange(starts.shape[1], device=device) >= positions[:, None]
         starts, ends = (each.masked_fill(beyond, -torch.inf) for each in (starts, ends))
-        return starts, ends, [pad(layer, (0, 0, 1, 0)) for layer in layers] if states else []
+        if through:
+            layers = times(layers, through)
+        elif not states:
+            layers = []
+        return starts, ends, [pad(layer, (0, 0, 1, 0)) for layer in layers]
 
 
 def _filled(texts: Sequence[tuple[Numbers, Letters]]) -> tuple[IntArray, IntArray]:

@@ -24,7 +24,7 @@ from demur.reading.base import Pair
 from demur.reading.looking import Looking, glance
 from demur.reading.span_reader import Look as Marks
 from demur.reading.span_reader import Tokens
-from demur.reading.spans import fairly, stretches
+from demur.reading.spans import Through, fairly, stretches
 from demur.reading.sureness import Glance, Sureness
 from demur.specs import Spec
 from demur.types import IntArray
@@ -75,9 +75,9 @@ class Mini(Looking):
         """What makes a confidence of signals; None if it has not been taught."""
         return self._model().sureness
 
-    def views(self, pairs: Sequence[Pair], states: bool = False) -> Iterator[Glance]:
+    def views(self, pairs: Sequence[Pair], states: bool = False, through: Through = ()) -> Iterator[Glance]:
         """What the network says of each window of each pair, as glances."""
-        if states:
+        if states or through:
             raise UsageError(f"{self.name} has probes of its own, and shows no states; ask it by `look`")
         model = self._model()
         for at in range(0, len(pairs), _TOGETHER):

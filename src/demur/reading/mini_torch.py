@@ -16,6 +16,7 @@ from demur.rankers.weights import read
 from demur.reading.looking import Looking, glance
 from demur.reading.network import Window
 from demur.reading.span_reader import SpanReader, Tokens
+from demur.reading.spans import Through
 from demur.reading.sureness import Sureness
 
 if TYPE_CHECKING:
@@ -69,15 +70,17 @@ class MiniTorch(Looking, SpanReader):
         return made
 
     def forward(
-        self, network: torch.nn.Module, windows: Sequence[Tokens], states: bool = False
+        self, network: torch.nn.Module, windows: Sequence[Tokens], states: bool = False, through: Through = ()
     ) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
         """Nothing: it is taught three things at a time, which other trainers cannot do."""
         raise UsageError("only the trainer mini teaches a mini-torch; use demur train --trainer mini")
 
-    def _seen(self, network: torch.nn.Module, windows: Sequence[Window], at: int, states: bool) -> list[Any]:
+    def _seen(
+        self, network: torch.nn.Module, windows: Sequence[Window], at: int, states: bool, through: Through
+    ) -> list[Any]:
         import torch
 
-        if states:
+        if states or through:
             raise UsageError(f"{self.name} has probes of its own, and shows no states; ask it by `look`")
         some = cast("Sequence[Tokens]", windows)
         casting = torch.autocast(device_named(self.device), torch.bfloat16, enabled=self.precision == "bf16")

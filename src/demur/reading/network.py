@@ -15,7 +15,7 @@ from demur.errors import UsageError, require
 from demur.rankers.pairs import by_length
 from demur.rankers.weights import Weights
 from demur.reading.base import Pair, Reader
-from demur.reading.spans import View
+from demur.reading.spans import Through, View
 from demur.types import IntArray
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TOGETHER = 256  # pairs among which batches of like length are made
-_BUDGET = 8192  # tokens of a batch
+_BUDGETS = {"cpu": 2048, "cuda": 65_536}  # tokens of a batch, padding counted: a processor's cache is small
 _BUDGET_OF_STATES = 2048  # of one whose states are asked for: they are large
 
 
@@ -64,30 +64,35 @@ class NetworkReader(Weights, Reader):
 
     @abstractmethod
     def forward(
-        self, network: torch.nn.Module, windows: Sequence[Any], states: bool = False
+        self, network: torch.nn.Module, windows: Sequence[Any], states: bool = False, through: Through = ()
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
         """How well each position starts and ends: windows × positions, filled up with -inf; and its states.
 
-        Of states there is a list of layers, each windows × positions × width, if they are asked for.
+        Of states there is a list of layers, each windows × positions × width, if they are asked for; or × k,
+        if there is something that they are to be multiplied by.
         """
 
-    def views(self, pairs: Sequence[Pair], states: bool = False) -> Iterator[View]:
+    def views(self, pairs: Sequence[Pair], states: bool = False, through: Through = ()) -> Iterator[View]:
         """What the network says of each window of each pair, a batch of windows at a time."""
         require("torch", extra="encoder")
         network, tokenizer = self._network()
+        budget = _BUDGETS.get(device_named(self.device), _BUDGETS["cpu"])
         for at in range(0, len(pairs), _TOGETHER):
             windows = self.windows(network, tokenizer, pairs[at : at + _TOGETHER])
             lengths = np.array([window.length for window in windows], np.int64)
-            batches = _in_order(lengths, _BUDGET_OF_STATES) if states else by_length(lengths, _BUDGET)
+            batches = _in_order(lengths, _BUDGET_OF_STATES) if states else by_length(lengths, budget)
             for batch in batches:
-                yield from self._seen(network, [windows[place] for place in batch], at, states)
+                some = [windows[place] for place in batch]
+                yield from self._seen(network, some, at, states, through)
 
-    def _seen(self, network: torch.nn.Module, windows: Sequence[Window], at: int, states: bool) -> list[View]:
+    def _seen(
+        self, network: torch.nn.Module, windows: Sequence[Window], at: int, states: bool, through: Through
+    ) -> list[View]:
         import torch
 
         casting = torch.autocast(device_named(self.device), torch.bfloat16, enabled=self.precision == "bf16")
         with torch.inference_mode(), casting:
-            starts, ends, layers = self.forward(network, windows, states)
+            starts, ends, layers = self.forward(network, windows, states, through)
         of_starts, of_ends = starts.double().cpu().numpy(), ends.double().cpu().numpy()
         of_layers = [layer.float().cpu().numpy() for layer in layers]
         return [

@@ -15,7 +15,7 @@ from demur.rankers.pairs import whole
 from demur.rankers.weights import read
 from demur.reading.base import Pair
 from demur.reading.network import NetworkReader, Window
-from demur.reading.spans import fairly, stretches
+from demur.reading.spans import Through, fairly, stretches
 from demur.types import IntArray
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class SpanReader(NetworkReader):
         return found
 
     def forward(
-        self, network: torch.nn.Module, windows: Sequence[Tokens], states: bool = False
+        self, network: torch.nn.Module, windows: Sequence[Tokens], states: bool = False, through: Through = ()
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
         """How well each position starts and ends: windows × positions; and its states."""
         import torch
@@ -154,7 +154,7 @@ class SpanReader(NetworkReader):
         )
         batch = {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
         chosen, real = (torch.from_numpy(array).to(device) for array in (index, there))
-        return read(network, batch, chosen, real, states)
+        return read(network, batch, chosen, real, states, through)
 
 
 def _tokenised(tokenizer: Any, texts: Sequence[str]) -> dict[str, tuple[IntArray, IntArray]]:

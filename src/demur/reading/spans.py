@@ -19,12 +19,16 @@ _FLAGS = range(0x1F1E6, 0x1F200)
 _FIRST_JAMO, _JAMO = range(0x1100, 0x1160), range(0x1160, 0x1200)
 
 
+Through = Sequence[NDArray[np.float32]]
+"""Of each layer, width × k: what its states are multiplied by."""
+
+
 @dataclass(frozen=True)
 class View:
     """What a network says of one window of a passage, position by position; the first stands for no answer.
 
     There are 1 + n positions where the window shows n tokens of the passage. `states` has an array of
-    positions × width for each layer, where they were asked for.
+    positions × width for each layer, where they were asked for; or × k, times what was asked for.
     """
 
     pair: int
