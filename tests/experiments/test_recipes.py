@@ -11,7 +11,7 @@ import pytest
 
 from demur.data import formats
 from demur.errors import DataError
-from demur.experiments import learning, markdown, recipe, tables
+from demur.experiments import learning, makers, markdown, recipe, tables
 from demur.experiments.recipe import Row, Stage, Table
 from demur.types import Pool
 from laws import toys
@@ -51,18 +51,26 @@ def test_there_are_recipes() -> None:
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: "/".join(path.parts[-2:]))
-def test_every_recipe_runs_on_toy_data(path: Path, experiments: Path) -> None:
-    """Law 3: every recipe parses and runs end to end."""
-    table = toy(recipe.read(path), experiments.parent)
-    tables.fill(table, experiments.parent / "out", (), lambda runs: None)
-    cells = list(tables.cells(table, experiments.parent / "out"))
+def test_every_recipe_runs_on_toy_data(
+    path: Path, experiments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Law 3: every recipe parses and runs end to end; and what is fresh is known without making anything."""
+    table, results = toy(recipe.read(path), experiments.parent), experiments.parent / "out"
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("DEMUR_CACHE", str(experiments.parent / "elsewhere"))
+        elsewhere.setattr(makers, "specific", None)
+        elsewhere.setattr(learning, "trained_by", None)
+        keys = {run.file: run.key(tables._of(run).sha) for run in tables.runs(table)}
+    tables.fill(table, results, (), lambda runs: None)
+    assert keys == {file: json.loads((results / file).read_text("utf-8"))["key"] for file in keys}
+    cells = list(tables.cells(table, results))
     run = {row.name for row in table.row if row.runs}
     undefined = {"gates": {"risk"}, "reading": {"ms", "extra"}}.get(table.kind, set())
     # where every gate abstains; and of an oracle
     assert all(
         (cell.mean is not None) == (cell.row in run) for cell in cells if cell.measure not in undefined
     )
-    assert markdown.section(table, experiments.parent / "out")
+    assert markdown.section(table, results)
 
 
 def toy(table: Table, folder: Path) -> Table:

@@ -45,14 +45,19 @@ def texts(id: str) -> Iterator[str]:
             yield from pool.answers
 
 
-def specific(ids: Sequence[str], how: Training | None = None, meter: Meter = skipgram.no_meter) -> Path:
-    """The file of the vectors that the texts of these data teach: trained if it is not in the cache."""
-    how = how or Training()
+def place(ids: Sequence[str], how: Training) -> Path:
+    """Where the vectors of these data lie, once there; named by a hash of what they are made from."""
     files = {file for id in ids for pools in _splits(id) for file in pools.files}
     sums = {file: sha256(_located(file)) for file in sorted(files)}
     known_by = [_VERSION, list(ids), sums, dataclasses.asdict(how)]
     key = hashlib.sha256(json.dumps(known_by, sort_keys=True).encode()).hexdigest()[:16]
-    path = cache.folder("vectors") / f"{key}.safetensors"
+    return cache.folder("vectors") / f"{key}.safetensors"
+
+
+def specific(ids: Sequence[str], how: Training | None = None, meter: Meter = skipgram.no_meter) -> Path:
+    """The file of the vectors that the texts of these data teach: trained if it is not in the cache."""
+    how = how or Training()
+    path = place(ids, how)
     if not path.is_file():
         _log.warning("training word vectors on %s; this takes minutes, once: %s", ", ".join(ids), path)
         all_texts = (text for id in ids for text in texts(id))

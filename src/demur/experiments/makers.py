@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from demur import registry
 from demur.embedders.skipgram import Training
-from demur.embedders.specific import specific
+from demur.embedders.specific import place, specific
 from demur.errors import UsageError
 from demur.experiments import learning
 from demur.experiments.recipe import Row, Vectors
@@ -22,27 +22,37 @@ if TYPE_CHECKING:
 _PARTS = ("ranker", "trainer", "embedder")
 
 
-def spelled(run: Run, spec: str) -> str:
+def spelled(run: Run, spec: str, there: bool = True) -> str:
     """A spec of a recipe with files of word vectors and folders of models in the place of names in braces.
 
-    ``{vectors}`` stands for those that the column names.
+    ``{vectors}`` stands for those that the column names. What is not there is made, if it is to be `there`.
     """
     for model in run.table.model:
         if f"{{{model.name}}}" in spec:
-            stage = [replace(each, trainer=spelled(run, each.trainer)) for each in model.stage]
-            row = Row(model.name, trainer=spelled(run, model.trainer), stage=stage)
-            folder = learning.kept(learning.staged(row, run.column, model.seed))
+            stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in model.stage]
+            row = Row(model.name, trainer=spelled(run, model.trainer, there), stage=stage)
+            steps = learning.staged(row, run.column, model.seed)
+            folder = learning.kept(steps) if there else learning.place(steps)
             spec = spec.replace(f"{{{model.name}}}", str(folder))
     for vectors in run.table.vectors:
         names = [vectors.name] + ["vectors"] * (run.column.vectors == vectors.name)
         for name in names:
             if f"{{{name}}}" in spec:
-                spec = spec.replace(f"{{{name}}}", str(specific(vectors.data, _how(vectors))))
+                found = (specific if there else place)(vectors.data, _how(vectors))
+                spec = spec.replace(f"{{{name}}}", str(found))
     if "{" in spec:
         raise UsageError(
             f"{spec}: nothing is called so; add [[vectors]] or [[model]], or vectors to the column"
         )
     return spec
+
+
+def identity(run: Run, spec: str) -> str:
+    """A spec with names that hang on what models and vectors are made from, and not on what they came to.
+
+    They need not be made for it; nor are two that were made on different machines alike to the last bit.
+    """
+    return learning.anywhere(spelled(run, spec, there=False))
 
 
 def _how(vectors: Vectors) -> Training:
@@ -58,10 +68,10 @@ def built(run: Run) -> Ranker:
     return ranker(spec, seed=run.seed) if hasattr(found, "seed") else found
 
 
-def stages(run: Run) -> list[learning.Step]:
-    """The stages of a run, the column's data and settings in their place."""
-    stage = [replace(each, trainer=spelled(run, each.trainer)) for each in run.row.stage]
-    row = replace(run.row, trainer=spelled(run, run.row.trainer), stage=stage)
+def stages(run: Run, there: bool = True) -> list[learning.Step]:
+    """The stages of a run, the column's data and settings in their place, and what they name there or not."""
+    stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in run.row.stage]
+    row = replace(run.row, trainer=spelled(run, run.row.trainer, there), stage=stage)
     return learning.staged(row, run.column, run.seed)
 
 
@@ -84,8 +94,12 @@ def by_epoch(run: Run) -> Kept:
 def maker(run: Run) -> dict[str, Any]:
     """What the ranker of a run depends on."""
     if run.row.ranker:
-        return {"ranker": run.row.ranker, "made of": built(run).fingerprint}
-    steps = stages(run)
+        whole = "{" not in run.row.ranker  # and names nothing that would have to be made
+        return {
+            "ranker": run.row.ranker,
+            "made of": built(run).fingerprint if whole else identity(run, run.row.ranker),
+        }
+    steps = stages(run, there=False)
     said = [[step.data, step.dev, step.settings] for step in steps]
     return {"trainer": run.row.trainer, "stages": said, "made of": learning.key(steps)}
 
@@ -128,4 +142,4 @@ def one_thread() -> None:
     require("torch", extra="encoder").set_num_threads(1)
 
 
-__all__: Sequence[str] = ["built", "homes", "made", "maker", "one_thread", "prepare", "stages"]
+__all__: Sequence[str] = ["built", "homes", "identity", "made", "maker", "one_thread", "prepare", "stages"]

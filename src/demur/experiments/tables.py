@@ -151,7 +151,7 @@ def chains(wanted: Sequence[Run]) -> list[list[Run]]:
     """
     found: dict[str, list[Run]] = {}
     for run in wanted:
-        steps = stages(run)  # makes vectors and models that it names, which others may name too
+        steps = stages(run)  # makes vectors and models that it names, which others may name too: once
         begins = run.file  # with nothing that others could want
         for number in range(len(steps), 0, -1):
             place = learning.place(steps[:number])

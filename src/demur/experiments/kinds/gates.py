@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from demur import registry
 from demur.experiments.halves import MEASURES, Promise, tried
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.makers import built, homes, models_in, spelled
+from demur.experiments.makers import built, homes, identity, models_in, spelled
 from demur.experiments.of_answers import selective
 from demur.risk import Predictions, qualifier
 from demur.specs import parse
@@ -29,8 +29,10 @@ class Gates(Kind):
         """The ranker, the qualifier and the promise."""
         row, table = run.row, run.table
         return {
-            **({"ranker": built(run).fingerprint} if _learnt(run) else {"ranker": built(run).spec}),
-            "qualifier": row.qualifier if "{" in row.qualifier else qualifier(row.qualifier).spec,
+            "ranker": identity(run, row.ranker) if _learnt(run) else built(run).spec,
+            "qualifier": identity(run, row.qualifier)
+            if "{" in row.qualifier
+            else qualifier(row.qualifier).spec,
             "risk": row.risk,
             "splits": table.splits,
             "confidence": table.confidence,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from demur.evaluation.quoted import evaluate_answers
 from demur.experiments import observing
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.kinds.reading import probes_for, readers
+from demur.experiments.kinds.reading import named, probes_for, readers
 from demur.reading import squad
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Quoting(Kind):
 
     def depends(self, run: Run) -> Kept:
         """The reader."""
-        return {"reader": readers(run)[0].fingerprint, "measures": run.table.measures}
+        return {"reader": named(run, run.row.reader), "measures": run.table.measures}
 
     def modules(self, run: Run) -> list[str]:
         """The modules that read and measure."""

@@ -20,7 +20,7 @@ from demur.experiments import observing
 from demur.experiments.halves import Promise
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
 from demur.experiments.learning import hash_of
-from demur.experiments.makers import spelled
+from demur.experiments.makers import identity, spelled
 from demur.experiments.of_answers import RULES, Numbers, gains, gated, plain, selective
 from demur.reading.base import Reader
 from demur.reading.opening import reader as opened
@@ -48,10 +48,9 @@ class Reading(Kind):
 
     def depends(self, run: Run) -> Kept:
         """The readers, the doubt, what probes learn from, and the promise."""
-        reader, others = readers(run)
         return {
-            "reader": reader.fingerprint,
-            "others": [each.fingerprint for each in others],
+            "reader": named(run, run.row.reader),
+            "others": [named(run, each) for each in listed(run.row.others)],
             "passes": run.row.passes,
             "doubt": run.row.doubt if run.row.doubt == ORACLE else doubt(run.row.doubt).spec,
             "train": hash_of(run.column.train) if run.column.train else "",
@@ -121,6 +120,11 @@ def figures(run: Run, base: Predictions, found: Predictions) -> dict[str, Number
     known |= gated(tries, found, promise) | gains(better, base, found)
     known |= selective([name for name in asked if name not in (*tries, *better)], found)
     return {name: known[name] for name in run.table.measures if name in known}
+
+
+def named(run: Run, spec: str) -> str:
+    """What a reader is known by: what it is made from, or what it is where nothing has to be made."""
+    return identity(run, spec) if "{" in spec else _opened(spec).fingerprint
 
 
 def readers(run: Run) -> tuple[Reader, list[Reader]]:
