@@ -100,4 +100,7 @@ class BothWays(nn.Module):
 
 
 def _taken(x: Tensor, places: Tensor) -> Tensor:
-    return x.gather(1, places[:, :, None].expand(-1, -1, x.shape[2]))
+    """The vectors at some places of each text; whole rows are faster to take than number by number."""
+    texts, words, wide = x.shape
+    rows = places + words * torch.arange(texts, device=x.device)[:, None]  # b × t
+    return x.reshape(texts * words, wide).index_select(0, rows.flatten()).view(texts, words, wide)

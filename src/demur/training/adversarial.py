@@ -17,6 +17,7 @@ from demur.training.base import Report, Trainer, silent
 from demur.training.committee import Members
 from demur.training.judging import checkpoint_name, judges, on_dev, sole
 from demur.training.quarry import Quarry
+from demur.training.remembered import Remembered
 from demur.types import Pool
 
 if TYPE_CHECKING:
@@ -152,8 +153,10 @@ class Adversarial(Trainer):
         if not self.early or not judges(dev):
             return None
 
+        read = Trained(has.network, Remembered(has.words), has.question_words, has.answer_words)
+
         def judge(network: Worded) -> float:
-            return on_dev(_ranker(start, has, network), dev, self.early)
+            return on_dev(_ranker(start, read, network), dev, self.early)
 
         return judge
 

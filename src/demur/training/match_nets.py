@@ -24,6 +24,7 @@ from demur.training.base import Report, Trainer, silent
 from demur.training.judging import checkpoint_name, judges, on_dev, sole
 from demur.training.loop import Schedule, Step, fit
 from demur.training.quarry import Quarry
+from demur.training.remembered import Remembered
 from demur.types import IntArray, Pool
 
 if TYPE_CHECKING:
@@ -219,7 +220,8 @@ def judged(kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str) -
     """What says how good a net is as it stands; None if there is nothing to say it by."""
     if not measure or not judges(dev):
         return None
-    looked_at = kind.of(Trained(has.network, has.words, has.question_words, has.answer_words))
+    words = Remembered(has.words)
+    looked_at = kind.of(Trained(has.network, words, has.question_words, has.answer_words))
     has.network.train()
     return lambda: on_dev(looked_at, dev, measure)
 
