@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from demur.embedders.base import Vectors
-from demur.embedders.encoder_loading import Recipe, device_named, quietly, recipe, stamps
+from demur.embedders.encoder_loading import Recipe, device_named, quietly, recipe, stamps, together
 from demur.errors import DataError, UsageError, require
 from demur.types import IntArray
 
 _TOGETHER = 8192  # texts held as tokens
-_BUDGETS = {"cpu": 1024, "cuda": 65_536}  # tokens of a batch, padding counted: a processor's cache is small
 _ENDLESS = 1 << 20  # tokens, where neither model nor tokeniser sets a limit
 _tokenising = threading.Lock()
 
@@ -69,7 +68,7 @@ class Network:
         ids = [each.ids for each in encodings]
         order = [n for n, each in enumerate(encodings) if not all(each.special_tokens_mask)]
         order.sort(key=lambda n: (-len(ids[n]), ids[n]))
-        for chosen in _batches(order, [len(ids[n]) for n in order], _BUDGETS[self.device]):
+        for chosen in _batches(order, [len(ids[n]) for n in order], together(self.device)):
             arrays = {
                 "input_ids": _padded([ids[n] for n in chosen], self.padding),
                 "attention_mask": _padded([[1] * len(ids[n]) for n in chosen], 0),

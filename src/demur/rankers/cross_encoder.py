@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from demur.embedders.encoder_loading import device_named
+from demur.embedders.encoder_loading import device_named, together
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.pairs import Pairs, by_length, tokenised
@@ -20,7 +20,6 @@ from demur.types import FloatArray, Pool
 if TYPE_CHECKING:
     import torch
 
-_BUDGET = 8192  # tokens of a batch
 _TOGETHER = 200_000  # pairs held as tokens
 _COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer")
 _log = logging.getLogger("demur")
@@ -83,7 +82,7 @@ class CrossEncoder(Weights, Ranker):
         device = device_named(self.device)
         casting = torch.autocast(device, torch.bfloat16, enabled=self.precision == "bf16")
         with torch.inference_mode(), casting:
-            for batch in by_length(pairs.lengths, _BUDGET):
+            for batch in by_length(pairs.lengths, together(device)):
                 found[batch] = score(network, pairs.batch(batch, device)).cpu().numpy()
         return found
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.embedders.encoder_loading import device_named
+from demur.embedders.encoder_loading import device_named, together
 from demur.errors import UsageError, require
 from demur.rankers.pairs import by_length
 from demur.rankers.weights import Weights
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _TOGETHER = 256  # pairs among which batches of like length are made
-_BUDGETS = {"cpu": 2048, "cuda": 65_536}  # tokens of a batch, padding counted: a processor's cache is small
-_BUDGET_OF_STATES = 2048  # of one whose states are asked for: they are large
+_BUDGET_OF_STATES = 2048  # tokens of a batch whose states are asked for: they are large
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class NetworkReader(Weights, Reader):
         """What the network says of each window of each pair, a batch of windows at a time."""
         require("torch", extra="encoder")
         network, tokenizer = self._network()
-        budget = _BUDGETS.get(device_named(self.device), _BUDGETS["cpu"])
+        budget = together(device_named(self.device))
         for at in range(0, len(pairs), _TOGETHER):
             windows = self.windows(network, tokenizer, pairs[at : at + _TOGETHER])
             lengths = np.array([window.length for window in windows], np.int64)
