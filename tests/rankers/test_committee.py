@@ -148,6 +148,11 @@ def test_mistakes_are_one_clear_line() -> None:
         demur.ranker("committee", rankers="bm25; overlap; length", weights="1, 2")
     with pytest.raises(UsageError, match="not numbers"):
         demur.ranker("committee", rankers="bm25; overlap", weights="a, b")
+    with pytest.raises(UsageError, match="not numbers"):
+        demur.ranker("committee", rankers="bm25; overlap", weights="uniform", dev="good")
+    for epochs in ("last", "1.5", "nan", "-1"):
+        with pytest.raises(UsageError, match="epochs="):
+            demur.ranker("committee", rankers="bm25; overlap", epochs=epochs)
     three = {"rankers": "bm25; overlap; length", "weights": "uniform"}
     for take in ("last", "best", "greedy", "committee"):
         for said, what in (({"epochs": "0, 1, 2, 3"}, "4 epochs"), ({"dev": "0.1, 0.2"}, "2 figures on dev")):

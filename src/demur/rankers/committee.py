@@ -48,7 +48,7 @@ class Committee(Ranker):
             raise UnknownName("way to vote", self.how, HOW)
         if not listed(self.rankers):
             raise UsageError('a committee needs members, such as rankers="folder-1; folder-2"')
-        self.shares()
+        _ = self.shares(), self.figures, self.taken  # or they say what is wrong
 
     @classmethod
     def of(
@@ -87,7 +87,10 @@ class Committee(Ranker):
     @property
     def taken(self) -> list[int]:
         """After how many epochs each member was taken, if it is known."""
-        return [int(number) for number in _numbers(self.epochs, "epochs")]
+        numbers = _numbers(self.epochs, "epochs")
+        if not all(number.is_integer() and number >= 0 for number in numbers):
+            raise UsageError(f'epochs="{self.epochs}" of a committee must be whole numbers such as "0, 3, 6"')
+        return [int(number) for number in numbers]
 
     def shares(self) -> FloatArray:
         """What share each member has in a score."""
