@@ -42,3 +42,9 @@ def test_what_is_not_there_is_said() -> None:
         assert result.exit_code != 0 and f"has no {'rows' if 'nobody' in words else 'column'}" in str(
             result.exception
         )
+
+
+def test_nothing_is_cut_off_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    path = next(path for path in RECIPES if path.parts[-2:] == ("committee", "table1.toml"))
+    assert "…" not in shown(path, "--only", "MatchPyramid").output

@@ -80,7 +80,6 @@ def _suggested(suggestions: list[Suggestion], json: bool) -> None:
 
 
 def _show(found: Advice, data: str, saved: str | None) -> None:
-    from rich.measure import Measurement
     from rich.table import Table
 
     from demur.advice.table import COLUMNS
@@ -93,8 +92,6 @@ def _show(found: Advice, data: str, saved: str | None) -> None:
             table.add_column(name, justify="left" if left else "right", no_wrap=name != "method")
         for row in found.rows:
             table.add_row(*row.cells())
-        if not console.is_terminal:  # nobody's window is too narrow
-            console.width = Measurement.get(console, console.options.update(max_width=10_000), table).maximum
         console.print(table)
         console.print()
     for line in _lines(found, data, saved):

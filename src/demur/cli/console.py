@@ -16,16 +16,19 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 T = TypeVar("T")
+_ENDLESS = 100_000  # characters in a line of a file or a pipe
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 def stdout() -> Console:
-    """A console for results; colours only where a terminal shows them."""
+    """A console for results; colours only where a terminal shows them, and no end of a line elsewhere."""
     from rich.console import Console
 
     _forgive()
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, soft_wrap=True, width=_ENDLESS)
 
 
 def stderr() -> Console:
