@@ -140,15 +140,15 @@ import sys
 for name in ("torch", "transformers", "sklearn"):
     sys.modules[name] = None
 import numpy as np
-from demur.doubt import Probes, doubt
+from demur.doubt import doubt
+from demur.doubt.probes import drawn
 from demur.doubt.kept import Kept
 from demur.doubt.probe_cnn import forward
 from doubt.seen import made
 seen, right = made(20)
 print(doubt("proba").sure(seen).shape, doubt("learned").fit(seen, right).sure(seen).shape)
 print(doubt("averaged(by=max)").sure(seen, [seen]).shape)
-states = [np.zeros((5, 4), np.float32)]
-print(Probes((np.zeros((4, 2), np.float32),)).picture(states).shape)
+print(drawn([np.zeros((5, 2), np.float32)]).shape)
 shapes = {"first.weight": (16, 2, 3, 3), "first.bias": (16,), "second.weight": (8, 16, 3, 3),
           "second.bias": (8,), "last.weight": (1, 8 * 3 * 10), "last.bias": (1,)}
 print(doubt("probe-cnn").knowing({n: np.zeros(s, np.float32) for n, s in shapes.items()}).sure(seen).shape)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from demur.doubt import Probes, observe
+from demur.doubt import observe
 from demur.doubt.probe_training import ProbeTrainer, batched
+from demur.doubt.probes import drawn
 from demur.doubt.seeing import Shown, shown
 from demur.errors import UsageError
 from demur.nets.probe import Probe
@@ -82,17 +83,15 @@ def test_lbfgs_finds_nothing_lower() -> None:
 def test_a_picture_is_what_the_probes_learnt_from() -> None:
     shown_ = windows(5)
     net = Probe([torch.full((width,), 2.0) for width in WIDTHS], spread=0.2)
-    probes = Probes(tuple(each.numpy() for each in net.weights()))
+    probes = [each.numpy() for each in net.weights()]
     layers, there, _, _ = batched(shown_)
     of_torch = net(layers, there).exp().detach().numpy()
     for row, each in enumerate(shown_):
-        picture = probes.picture(each.states)
+        picture = drawn([state @ weights for state, weights in zip(each.states, probes, strict=True)])
         assert picture.shape == (len(each.states[0]), 2, 2)
         assert np.allclose(picture.sum(axis=0), 1, atol=1e-5)
         same = of_torch[row, :, : len(picture)].transpose(1, 2, 0)
         assert np.allclose(picture, same, rtol=0, atol=1e-6)
-    with pytest.raises(UsageError, match="probes are of another reader"):
-        probes.picture(shown_[0].states[:1])
 
 
 @pytest.mark.parametrize("kind", ["span-reader", "bidaf"])

@@ -113,7 +113,7 @@ def test_they_are_drawn_for_a_group(table: Table, results: Path, tmp_path: Path)
     drawing.draw(table, results, tmp_path / "net.svg", ["net"])
     text = (tmp_path / "net.svg").read_text()
     assert all(f">{name}<" in text or f"<!-- {name} -->" in text for name in ("net", "net adversarial"))
-    with pytest.raises(UsageError, match=r"name a group of them with --only: net$"):
+    with pytest.raises(UsageError, match=r"name one group of them with --only: net$"):
         drawing.draw(table, results, tmp_path / "all.svg")
     with pytest.raises(UsageError, match="lexical, says what dev was"):
         drawing.draw(table, results, tmp_path / "none.svg", ["lexical"])

@@ -12,7 +12,9 @@ import pytest
 from demur.data import formats
 from demur.errors import DataError
 from demur.experiments import learning, makers, markdown, recipe, tables
+from demur.experiments.kinds.reading import named
 from demur.experiments.recipe import Row, Stage, Table
+from demur.experiments.runs import Run
 from demur.types import Pool
 from laws import toys
 
@@ -71,6 +73,34 @@ def test_every_recipe_runs_on_toy_data(
         (cell.mean is not None) == (cell.row in run) for cell in cells if cell.measure not in undefined
     )
     assert markdown.section(table, results)
+
+
+@pytest.mark.parametrize(
+    "path", [each for each in RECIPES if "reader = " in each.read_text("utf-8")], ids=str
+)
+def test_readers_of_recipes_are_known_before_they_learn(
+    path: Path, experiments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, animals = recipe.read(path), str(experiments.parent / "animals.jsonl")
+    model = [
+        dataclasses.replace(each, stage=[toy_stage(stage, animals) for stage in each.stage])
+        for each in table.model
+    ]
+    vectors = [dataclasses.replace(each, data=[animals]) for each in table.vectors]
+    column = table.column[0]
+    fit = animals if column.fit else ""
+    column = dataclasses.replace(column, data=animals, fit=fit, train=animals)
+    table = dataclasses.replace(table, model=model, vectors=vectors, column=[column])
+    monkeypatch.setattr(makers, "specific", None)
+    monkeypatch.setattr(learning, "trained_by", None)
+    known: dict[str, set[str]] = {}
+    for place in ("here", "there"):
+        monkeypatch.setenv("DEMUR_CACHE", str(experiments.parent / place))
+        for row in table.row:
+            for spec in (row.reader, row.others) if row.runs else ():
+                known.setdefault(spec, set()).add(named(Run(table, row, column, 0), spec) if spec else "")
+    assert all(len(each) == 1 for each in known.values()), "wherever the cache lies"
+    assert len({each for found in known.values() for each in found}) == len(known), "each by its own name"
 
 
 def toy(table: Table, folder: Path) -> Table:

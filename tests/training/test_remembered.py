@@ -7,8 +7,10 @@ import pytest
 
 from demur.embedders.tables import Table
 from demur.rankers.word_numbers import Lexicon, Read
-from demur.training import remembered
+from demur.training import remembered, trainer
 from demur.training.remembered import Remembered
+from demur.types import Pool
+from laws import toys
 
 
 class Counting(Lexicon):
@@ -49,3 +51,22 @@ def test_what_is_large_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     words.read(["ape"])
     words.read(["ape"])
     assert len(reads) == 2 and words.last is None
+
+
+def test_training_reads_a_dev_set_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Sequence[str]] = []
+    read = Lexicon.read
+
+    def noted(self: Lexicon, texts: Sequence[str]) -> Read:
+        seen.append(texts)
+        return read(self, texts)
+
+    monkeypatch.setattr(Lexicon, "read", noted)
+    pools = [Pool.of(f"ape {n}?", ["an ape", "a bee", "a cat"], [1, 0, 0], id=str(n)) for n in range(4)]
+    dev = [Pool.of("which dev?", ["a dev ape", "a dev bee"], [1, 0])]
+    first = trainer("match-pyramid", vectors=toys.vectors(), epochs=3, patience=0)
+    started = first.train(pools, dev)
+    assert sum("a dev ape" in texts for texts in seen) == 1
+    seen.clear()
+    trainer("adversarial", epochs=3, take="last").train(pools, dev, start=started)
+    assert sum("a dev ape" in texts for texts in seen) == 1

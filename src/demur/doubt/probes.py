@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import UsageError
-
 States = Sequence[NDArray[np.float32]]
 """Of each layer of a reader, positions × width."""
 Picture = NDArray[np.float32]
@@ -21,16 +19,6 @@ class Probes:
     """Of each layer two vectors, width × 2: for the start and for the end of an answer."""
 
     weights: tuple[NDArray[np.float32], ...]
-
-    def picture(self, states: States) -> Picture:
-        """What each layer says of each position, the first of which stands for no answer."""
-        widths = [len(each) for each in self.weights]
-        if [each.shape[1] for each in states] != widths:
-            shown = [each.shape[1] for each in states]
-            raise UsageError(
-                f"these probes are of another reader: its layers have {widths} numbers a token, not {shown}"
-            )
-        return drawn([state @ weights for state, weights in zip(states, self.weights, strict=True)])
 
 
 def drawn(scores: States) -> Picture:

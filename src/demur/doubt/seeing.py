@@ -68,8 +68,8 @@ def observe(
             views: list[list[tuple[View, Picture | None]]] = [[] for _ in some]
             pairs = [_pair(pool) for pool in some]
             order = sorted(range(len(some)), key=lambda place: len("".join(pairs[place])))  # little padding
-            through = probes.weights if probes is not None else ()
-            for view in reader.views([pairs[place] for place in order], through=through):
+            more: Any = {"through": probes.weights} if probes is not None else {}
+            for view in reader.views([pairs[place] for place in order], **more):
                 picture = drawn(view.states) if probes is not None else None
                 views[order[view.pair]].append((replace(view, states=()), picture))
             for place, (pool, each) in enumerate(zip(some, views, strict=True)):

@@ -185,9 +185,9 @@ def device_named(device: str) -> str:
     return ("cuda" if gpu else "cpu") if device == "auto" else device
 
 
-def together(device: str) -> int:
+def together(device: str, most: int = 8192) -> int:
     """How many tokens a network is best given at once, padding counted: a processor's cache is small."""
-    return 1024 if device == "cpu" else 65_536
+    return 1024 if device == "cpu" else most
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from demur.errors import DataError, UsageError, require
 from demur.types import IntArray
 
 _TOGETHER = 8192  # texts held as tokens
+_MOST = 65_536  # tokens that a GPU is given at once
 _ENDLESS = 1 << 20  # tokens, where neither model nor tokeniser sets a limit
 _tokenising = threading.Lock()
 
@@ -68,7 +69,7 @@ class Network:
         ids = [each.ids for each in encodings]
         order = [n for n, each in enumerate(encodings) if not all(each.special_tokens_mask)]
         order.sort(key=lambda n: (-len(ids[n]), ids[n]))
-        for chosen in _batches(order, [len(ids[n]) for n in order], together(self.device)):
+        for chosen in _batches(order, [len(ids[n]) for n in order], together(self.device, _MOST)):
             arrays = {
                 "input_ids": _padded([ids[n] for n in chosen], self.padding),
                 "attention_mask": _padded([[1] * len(ids[n]) for n in chosen], 0),

@@ -63,7 +63,8 @@ def legend(table: Table) -> str:
     of = names[0] if len(names) == 1 else f"the row's baseline ({'; '.join(names)})"
     return (
         f"▲ and ▼: {table.measures[0]} above or below that of {of}, p < {LEVEL:g} "
-        "(permutation test over pools, seeds averaged; Holm's correction over all rows and columns)."
+        "(permutation test over pools, averaged over the seeds that both have; Holm's correction over all "
+        "rows and columns)."
     )
 
 

@@ -22,7 +22,7 @@ def draw(table: Table, results: Path, path: Path, only: Sequence[str] = ()) -> N
     if len(only) != 1:
         groups = sorted({row.group for row in table.row if row.group and row.trainer})
         what = f"{table.paper} {table.table} has too many rows for one picture"
-        raise UsageError(f"{what}; name a group of them with --only: {', '.join(groups)}")
+        raise UsageError(f"{what}; name one group of them with --only: {', '.join(groups)}")
     panels: dict[str, dict[str, Curve]] = {}
     for column in table.column:
         drawn: list[list[Epochs]] = []

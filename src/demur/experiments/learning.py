@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from demur import cache, data, registry, store
+from demur import cache, data, store
 from demur.embedders import embedder
 from demur.experiments.fingerprints import fingerprint
+from demur.experiments.known import anywhere, depends
 from demur.experiments.recipe import Column, Row
 from demur.rankers import Ranker
 from demur.rankers.opening import open_model, save
@@ -27,8 +27,6 @@ from demur.specs import parse
 from demur.training import Trainer, trainer
 from demur.training.base import Report, noting, silent
 from demur.types import Pool
-
-_WORD = re.compile(r"[a-z][\w-]*")
 
 
 @dataclass(frozen=True)
@@ -134,25 +132,6 @@ def embed(step: Step) -> None:
 def key(steps: Sequence[Step]) -> str:
     """The hash of all that stages depend on, wherever the cache lies: what it holds is named by its hash."""
     said = [
-        [hash_of(s.data), hash_of(s.dev), anywhere(s.by.known_by), s.by.edition, _depends(s.by)]
-        for s in steps
+        [hash_of(s.data), hash_of(s.dev), anywhere(s.by.known_by), s.by.edition, depends(s.by)] for s in steps
     ]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
-
-
-def anywhere(spec: str) -> str:
-    """A spec without the place of the cache; what lies there is named by a hash of what it is made from."""
-    return spec.replace(str(cache.root()), "")
-
-
-def _depends(by: Trainer) -> str:
-    """What a trainer's result hangs on besides its settings.
-
-    Where these name what the cache holds, which need not be made yet, it is the editions of other trainers
-    that they name.
-    """
-    if anywhere(by.known_by) == by.known_by:
-        return by.depends
-    named = [value for value in parse(by.known_by).settings.values() if isinstance(value, str)]
-    inner = {name for text in named for name in _WORD.findall(text)} & set(registry.names("trainer"))
-    return " ".join(f"{name} {trainer(name).edition}" for name in sorted(inner))

@@ -11,6 +11,7 @@ from demur.embedders.skipgram import Training
 from demur.embedders.specific import place, specific
 from demur.errors import UsageError
 from demur.experiments import learning
+from demur.experiments.known import anywhere
 from demur.experiments.recipe import Row, Vectors
 from demur.rankers import Ranker, ranker
 from demur.specs import listed, parse
@@ -52,7 +53,7 @@ def identity(run: Run, spec: str) -> str:
 
     They need not be made for it; nor are two that were made on different machines alike to the last bit.
     """
-    return learning.anywhere(spelled(run, spec, there=False))
+    return anywhere(spelled(run, spec, there=False))
 
 
 def _how(vectors: Vectors) -> Training:

@@ -16,8 +16,8 @@ KEYS: dict[str, tuple[set[str], set[str]]] = {
     "curves": ({"sizes"}, {"ranker", *_LEARNING}),
     "gates": ({"ranker", "fit", "qualifier", "risk", "splits", "confidence"}, {"train", "dev", "vectors"}),
     "agreement": ({"answers", "agreement", "splits", "confidence"}, set()),
-    "quoting": ({"reader"}, {"train"}),
-    "reading": ({"reader", "doubt", "fit", "splits", "confidence"}, {"train", "others", "passes"}),
+    "quoting": ({"reader"}, {"train", "vectors"}),
+    "reading": ({"reader", "doubt", "fit", "splits", "confidence"}, {"train", "others", "passes", "vectors"}),
 }
 """The kinds of table: the keys that each of them needs, and those that it may have."""
 

@@ -112,6 +112,9 @@ def fill(
         key=lambda run: (table.column.index(run.column), run.row.seeds.index(run.seed)),
     )
     if workers > 1 and table.kind == "curves":
+        done_already = [run for run in wanted if fresh(run, results, _of(run)) is not None]
+        on_run(len(done_already))
+        wanted = [run for run in wanted if run not in done_already]
         for run in wanted:
             prepare(run)  # what all share is made here, once
         with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
