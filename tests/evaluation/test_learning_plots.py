@@ -15,20 +15,40 @@ from matplotlib.figure import Figure
 from demur.evaluation.learning_plots import Curve, learning_curves
 from demur.evaluation.plots import COLOURS
 
+CURVE = Curve((2, 4), (0.1, 0.2), (0.0, 0.1), (0.2, 0.3))
 
-def test_no_two_of_many_curves_look_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = 3 * len(COLOURS)
-    curve = Curve((2, 4), (0.1, 0.2), (0.0, 0.1), (0.2, 0.3))
-    drawn: list[Axes] = []
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Axes]:
+    """The axes of what is written."""
+    found: list[Axes] = []
     kept = Figure.savefig
 
     def keeping(figure: Figure, *args: object, **settings: object) -> None:
-        drawn.extend(figure.axes)
+        found.extend(figure.axes)
         kept(figure, *args, **settings)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Figure, "savefig", keeping)
-    learning_curves(tmp_path / "many.svg", {"toys": {f"net {n}": curve for n in range(many)}}, "MAP")
+    return found
+
+
+def test_no_two_of_many_curves_look_alike(tmp_path: Path, drawn: list[Axes]) -> None:
+    many = 3 * len(COLOURS)
+    learning_curves(tmp_path / "many.svg", {"toys": {f"net {n}": CURVE for n in range(many)}}, "MAP")
     lines = drawn[0].get_lines()
     looks = [(to_hex(line.get_color()), str(line.get_marker()), str(line.get_linestyle())) for line in lines]
     assert len(looks) == many
     assert len(set(looks)) == many
+
+
+def test_many_panels_stand_in_two_columns(tmp_path: Path, drawn: list[Axes]) -> None:
+    learning_curves(tmp_path / "five.svg", {f"toys {n}": {"net": CURVE} for n in range(5)}, "MAP")
+    assert [ax.get_visible() for ax in drawn] == [True] * 5 + [False]
+    assert len({round(ax.get_position().x0, 2) for ax in drawn}) == 2
+    figure = drawn[0].figure
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["net"], "once for all"
+    numbered = [ax.xaxis.get_tick_params()["labelbottom"] for ax in drawn[:5]]
+    assert numbered[3:] == [True, True], "the lowest of each column"
+    drawn.clear()
+    learning_curves(tmp_path / "three.svg", {f"toys {n}": {"net": CURVE} for n in range(3)}, "MAP")
+    assert len({round(ax.get_position().x0, 2) for ax in drawn}) == 1

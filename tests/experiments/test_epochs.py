@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -148,3 +150,14 @@ def test_rows_that_share_no_stage_learn_side_by_side(
 
 def chained(wanted: list[Run]) -> list[list[tuple[str, int]]]:
     return [[(run.row.name, run.seed) for run in chain] for chain in tables.chains(wanted)]
+
+
+def test_columns_with_one_dev_set_share_a_panel(table: Table, results: Path, tmp_path: Path) -> None:
+    shutil.copytree(results, tmp_path / "results")
+    for file in (tmp_path / "results").rglob("animals-seed*.json"):
+        shutil.copy(file, file.with_name(file.name.replace("animals", "animals-again")))
+    other = dataclasses.replace(table.column[0], name="animals again")
+    twice = dataclasses.replace(table, column=[*table.column, other])
+    drawing.draw(twice, tmp_path / "results", tmp_path / "net.svg", ["net"])
+    text = (tmp_path / "net.svg").read_text()
+    assert "animals, again" in text and "animals again" not in text

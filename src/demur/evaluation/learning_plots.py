@@ -12,6 +12,8 @@ from demur.evaluation.plots import COLOURS, DASHES, MARKERS, legend, picture
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_MOST = 4  # panels below one another
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -27,29 +29,30 @@ class Curve:
 def learning_curves(
     path: str | Path, panels: Mapping[str, Mapping[str, Curve]], measure: str, epochs: str = ""
 ) -> None:
-    """Write curves of the same names in every panel, below one another.
+    """Write curves of the same names in every panel; many panels stand in two columns.
 
     `epochs` says what the numbers below are, if they are epochs and not numbers of questions.
     """
     names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
+    columns = 1 if len(panels) <= _MOST else 2
 
     def draw(axes: Sequence[Axes]) -> None:
         from matplotlib.ticker import MaxNLocator
 
-        for ax, (title, panel) in zip(axes, panels.items(), strict=True):
+        for place, (ax, (title, panel)) in enumerate(zip(axes, panels.items(), strict=True)):
             for name, curve in panel.items():
                 _draw(ax, curve, name, names.index(name))
             if epochs:
                 ax.xaxis.set_major_locator(MaxNLocator(integer=True))  # there is no half epoch
             else:
                 ax.set_xscale("log", base=2)
-            ax.set_ylabel(measure)
+            ax.set_ylabel("" if place % columns else measure)
             ax.set_title(title, loc="right", fontsize=7, pad=2)
             ax.xaxis.set_major_formatter(lambda size, place: f"{size:.0f}")
-        axes[-1].set_xlabel(epochs or "labelled questions")
-        legend(axes[0], names)
+        legend(axes[0], names, wide=columns > 1)
 
-    picture(path, 0.5 + 0.12 * len(names) + 1.7 * len(panels), len(panels), draw)
+    high = 0.5 + 0.12 * len(names) + 1.7 * -(-len(panels) // columns)
+    picture(path, high, len(panels), draw, x=epochs or "labelled questions", columns=columns)
 
 
 def _draw(ax: Axes, curve: Curve, name: str, place: int) -> None:

@@ -188,10 +188,19 @@ def _percents(ax: Axes, which: str) -> None:
         getattr(ax, f"{axis}axis").set_major_formatter(lambda share, place: f"{100 * share:.4g} %")
 
 
-def legend(ax: Axes, names: Iterable[str]) -> None:
-    """Put the names above the picture, two to a line if they are short."""
-    above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
-    ax.legend(ncols=1 + (max(map(len, names), default=0) <= 20), handlelength=2.4, **above)
+def legend(ax: Axes, names: Iterable[str], wide: bool = False) -> None:
+    """Put the names above the axes, or if it is `wide` above the picture, two to a line if they are short."""
+    how: dict[str, Any] = {"ncols": 1 + (max(map(len, names), default=0) <= 20), "handlelength": 2.4}
+    if wide:
+        every = {name: line for each in ax.figure.axes for line, name in zip(*_lines(each), strict=True)}
+        ax.figure.legend(every.values(), every, loc="outside upper left", **how)
+    else:
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, **how)
+
+
+def _lines(ax: Axes) -> tuple[list[Any], list[Any]]:
+    found: tuple[list[Any], list[Any]] = ax.get_legend_handles_labels()
+    return found
 
 
 def _short(name: str) -> str:
@@ -215,9 +224,18 @@ def form_of(path: str | Path) -> str:
 
 
 def picture(
-    path: str | Path, height: float, rows: int, draw: Callable[[Sequence[Axes]], None], y: str = ""
+    path: str | Path,
+    height: float,
+    panels: int,
+    draw: Callable[[Sequence[Axes]], None],
+    y: str = "",
+    x: str = "",
+    columns: int = 1,
 ) -> None:
-    """Draw below one another on axes with one x axis, and write the file whole or not at all."""
+    """Draw on axes below one another, or in some columns, and write the file whole or not at all.
+
+    They share one x axis; the lowest of each column shows its numbers.
+    """
     form = form_of(path)
     matplotlib: Any = require("matplotlib", extra="report")
     from matplotlib.figure import Figure
@@ -227,10 +245,17 @@ def picture(
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
-        figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        draw(list(figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]))
+        figure = Figure(figsize=(WIDTH * (1 + columns) / 2, height), layout="constrained")
+        every = list(figure.subplots(-(-panels // columns), columns, sharex=True, squeeze=False).flat)
+        draw(every[:panels])
+        for ax in every[panels:]:
+            ax.set_visible(False)
+        for ax in every[max(0, panels - columns) : panels]:
+            ax.tick_params(labelbottom=True)
         if y:
             figure.supylabel(y, fontsize=7)
+        if x:
+            figure.supxlabel(x, fontsize=7)
         figure.savefig(drawn, format=form, metadata=metadata)
     with replacing(path) as file:
         file.buffer.write(drawn.getvalue())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -23,18 +24,32 @@ def draw(table: Table, results: Path, path: Path, only: Sequence[str] = ()) -> N
         groups = sorted({row.group for row in table.row if row.group and row.trainer})
         what = f"{table.paper} {table.table} has too many rows for one picture"
         raise UsageError(f"{what}; name one group of them with --only: {', '.join(groups)}")
-    panels: dict[str, dict[str, Curve]] = {}
+    panels: list[tuple[str, dict[str, Curve]]] = []
     for column in table.column:
+        panel: dict[str, Curve] = {}
         drawn: list[list[Epochs]] = []
         for row in (row for row in table.row if row.group in only):
             found = of_row(table, row, column, results)
             if found and found not in drawn:  # a stage that several rows share is drawn once
                 drawn.append(found)
-                panels.setdefault(column.name, {})[row.name] = curve(found)
+                panel[row.name] = curve(found)
+        alike = next((place for place, (_, other) in enumerate(panels) if other == panel), None)
+        if alike is not None:  # columns that share a dev set share a panel
+            panels[alike] = _joined(panels[alike][0], column.name), panel
+        elif panel:
+            panels.append((column.name, panel))
     if not panels:
         what = f"no result of {table.paper} {table.table}, {only[0]}, says what dev was after each epoch"
         raise UsageError(f"{what}; run demur reproduce without --cached, for rows that learn with a dev set")
-    learning_curves(path, panels, "measure on dev", "epoch; before 0 that of the first stage")
+    learning_curves(path, dict(panels), "measure on dev", "epoch; before 0 that of the first stage")
+
+
+def _joined(title: str, name: str) -> str:
+    """A title and a name behind it, without the words that both begin with."""
+    words = name.split()
+    both = zip(title.split(), words[:-1], strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
+    return f"{title}, {' '.join(words[shared:])}"
 
 
 def of_row(table: Table, row: Row, column: Column, results: Path) -> list[Epochs]:
