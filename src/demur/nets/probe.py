@@ -6,18 +6,16 @@ B windows of a batch, n positions of a window, the first of which stands for no 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from demur.errors import UsageError
 
-if TYPE_CHECKING:
-    from demur.reading.spans import Through
 
-
-def times(layers: Sequence[Tensor], weights: Through) -> list[Tensor]:
+def times(layers: Sequence[Tensor], weights: Sequence[NDArray[np.float32]]) -> list[Tensor]:
     """The states of each layer, B × n × d, times its weights, d × k, in full precision: B × n × k."""
     widths, wanted = [each.shape[2] for each in layers], [len(each) for each in weights]
     if widths != wanted:

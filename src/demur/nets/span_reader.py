@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import require
 
 if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
+    from collections.abc import Sequence
 
-    from demur.reading.spans import Through
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+    from torch import Tensor
 
 
 def load(model: str) -> torch.nn.Module:
@@ -31,7 +33,7 @@ def read(
     index: Tensor,
     there: Tensor,
     states: bool = False,
-    through: Through = (),
+    through: Sequence[NDArray[np.float32]] = (),
 ) -> tuple[Tensor, Tensor, list[Tensor]]:
     """How well each position starts and ends, and its states, layer by layer, the words' embeddings first.
 
