@@ -98,7 +98,7 @@ def table() -> list[Row]:
     finally:
         torch.set_num_threads(threads)
     minutes = whole * SEEDS / 2 / 60
-    what = f"Table 1 on WikiQA and TrecQA, {SEEDS} seeds in 2 processes, told from an epoch of each stage"
+    what = f"Table 1 on WikiQA and TrecQA, {SEEDS} seeds in 2 processes, at most, by an epoch of each stage"
     return [Row(what=what, found=f"{minutes:.0f} min", goal="<= 60 min", met=minutes <= 60)]
 
 
