@@ -81,9 +81,15 @@ def test_each_size_has_a_cell_with_its_spread(table: Table, results: Path) -> No
     assert cells["words", "animals 4"].mean == cells["words", "animals 8"].mean
 
 
-def test_several_processes_give_the_same_figures(table: Table, results: Path, tmp_path: Path) -> None:
+def test_several_processes_give_the_same_figures(
+    table: Table, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tables.fill(table, tmp_path, (), lambda runs: None, workers=2)
     assert list(tables.cells(table, tmp_path)) == list(tables.cells(table, results))
+    done: list[int] = []
+    monkeypatch.setattr(tables, "prepare", None)  # for what is there, nothing is made
+    tables.fill(table, tmp_path, (), done.append, workers=2)
+    assert sum(done) == len(list(tables.runs(table)))
 
 
 def test_what_was_interrupted_goes_on(table: Table, results: Path, tmp_path: Path) -> None:

@@ -112,13 +112,12 @@ def fill(
         key=lambda run: (table.column.index(run.column), run.row.seeds.index(run.seed)),
     )
     if workers > 1 and table.kind == "curves":
-        done_already = [run for run in wanted if fresh(run, results, _of(run)) is not None]
-        on_run(len(done_already))
-        wanted = [run for run in wanted if run not in done_already]
-        for run in wanted:
+        stale = [run for run in wanted if fresh(run, results, _of(run)) is None]
+        on_run(len(wanted) - len(stale))
+        for run in stale:
             prepare(run)  # what all share is made here, once
         with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
-            for done in as_completed([pool.submit(_perform, run, results) for run in wanted]):
+            for done in as_completed([pool.submit(_perform, run, results) for run in stale]):
                 done.result()
                 on_run(1)
         return
