@@ -5,6 +5,7 @@ b pairs, m words in a question and n in an answer, e numbers in a word's vector,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
@@ -45,12 +46,23 @@ class DeepMatching(MatchNet):
         self.dense = nn.Linear(filters * ((rows - 2) // 3) * ((columns - 2) // 3), dense)
         self.output = nn.Linear(dense, 1)
 
-    def forward(self, question: Tensor, answer: Tensor, asked: Tensor, there: Tensor) -> Tensor:
+    @property
+    def apart(self) -> bool:
+        """Words are dropped of neither text."""
+        return True
+
+    def read(self, text: Tensor, there: Tensor, answer: bool) -> tuple[Tensor, ...]:
+        """The words, b × t × e, and their states, b × t × 2h, of as many as the grid has room for."""
+        most = self.columns if answer else self.rows
+        text, there = text[:, :most], there[:, :most]
+        return text, self.states[-1 if answer else 0](text, there)
+
+    def compare(
+        self, question: Sequence[Tensor], answer: Sequence[Tensor], asked: Tensor, there: Tensor
+    ) -> Tensor:
         """The score of each pair."""
-        m, n = self.rows, self.columns
-        question, answer, asked, there = question[:, :m], answer[:, :n], asked[:, :m], there[:, :n]
-        q, a = self.states[0](question, asked), self.states[-1](answer, there)  # b × m × 2h, b × n × 2h
-        alike = torch.stack([question @ answer.transpose(1, 2), q @ a.transpose(1, 2)], 1)  # b × 2 × m × n
+        both = zip(question, answer, strict=True)
+        alike = torch.stack([q @ a.transpose(1, 2) for q, a in both], 1)  # b × 2 × m × n
         seen = self.pictured(alike)  # b × f × (rows-2)/3 × (columns-2)/3
         seen = dropout(seen.flatten(1), self.drop, self.training)
         scores: Tensor = self.output(self.dense(seen).tanh())[:, 0]

@@ -7,6 +7,7 @@ text comes after its words and is zeros; a text has one word at least, which may
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
@@ -24,9 +25,25 @@ class MatchNet(nn.Module):
     sizes: dict[str, int | float | str]
     """The settings that build it again."""
 
+    @property
+    def apart(self) -> bool:
+        """Whether it reads texts, and the same in all of their pairs, so that once is enough."""
+        return False
+
+    def read(self, text: Tensor, there: Tensor, answer: bool) -> tuple[Tensor, ...]:
+        """What it makes of texts alone, b × t × any each, from b × t × e and which words there are: b × t."""
+        return (text,)
+
     @abstractmethod
+    def compare(
+        self, question: Sequence[Tensor], answer: Sequence[Tensor], asked: Tensor, there: Tensor
+    ) -> Tensor:
+        """The score of each pair, b, from what it made of both texts."""
+
     def forward(self, question: Tensor, answer: Tensor, asked: Tensor, there: Tensor) -> Tensor:
         """The score of each pair, b, from b × m × e, b × n × e, and which words there are: b × m, b × n."""
+        read = self.read(question, asked, answer=False), self.read(answer, there, answer=True)
+        return self.compare(*read, asked, there)
 
     def __call__(self, question: Tensor, answer: Tensor, asked: Tensor, there: Tensor) -> Tensor:
         """As `forward`."""
@@ -47,6 +64,14 @@ class Worded(nn.Module):
         table = self.vectors if vectors is None else vectors
         asked, told = (F.embedding(numbers, table, padding_idx=0) for numbers in (questions, answers))
         return self.net(asked, told, here(questions), here(answers))
+
+    def read(
+        self, texts: Tensor, answer: bool, vectors: Tensor | None = None
+    ) -> tuple[tuple[Tensor, ...], Tensor]:
+        """What the net makes of texts alone, b × t, and which of its places are words."""
+        there = here(texts)
+        given = F.embedding(texts, self.vectors if vectors is None else vectors, padding_idx=0)
+        return self.net.read(given, there, answer), there
 
     def learnt(self) -> dict[str, Tensor]:
         """The weights that were not given: all, but for vectors that are not tuned."""

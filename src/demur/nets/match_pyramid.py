@@ -5,6 +5,7 @@ b pairs, m words in a question and n in an answer, e numbers in a word's vector,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from torch import Tensor, nn
@@ -41,9 +42,12 @@ class MatchPyramid(MatchNet):
         self.dense = nn.Linear(filters * rows * columns, hidden)
         self.output = nn.Linear(hidden, 1)
 
-    def forward(self, question: Tensor, answer: Tensor, asked: Tensor, there: Tensor) -> Tensor:
+    def compare(
+        self, question: Sequence[Tensor], answer: Sequence[Tensor], asked: Tensor, there: Tensor
+    ) -> Tensor:
         """The score of each pair."""
-        alike = (question @ answer.transpose(1, 2))[:, None]  # b × 1 × m × n
+        [q], [a] = question, answer  # b × m × e, b × n × e
+        alike = (q @ a.transpose(1, 2))[:, None]  # b × 1 × m × n
         seen = relu(self.convolution(pad(alike, self.around)))  # b × f × m × n, never negative
         of_rows = windows(asked, self.rows)[:, None, :, :, None]  # b × 1 × rows × m × 1
         seen = (seen[:, :, None] * of_rows).amax(3)  # b × f × rows × n

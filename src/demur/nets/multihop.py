@@ -5,6 +5,7 @@ b pairs, t words in a text, e numbers in a word's vector, h units each way.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
@@ -38,22 +39,28 @@ class Multihop(MatchNet):
         )
         self.weights = nn.ModuleList(nn.Linear(2 * hidden, 1, bias=False) for _ in range(hops))
 
-    def forward(self, question: Tensor, answer: Tensor, asked: Tensor, there: Tensor) -> Tensor:
-        """The score of each pair."""
+    @property
+    def apart(self) -> bool:
+        """In training other words are dropped of a text each time."""
+        return not (self.training and self.drop)
+
+    def read(self, text: Tensor, there: Tensor, answer: bool) -> tuple[Tensor, ...]:
+        """The states of a text: b × t × 2h, zeros where nothing is there."""
         if self.length:
-            question, answer, asked, there = (
-                filled(each, self.length) for each in (question, answer, asked, there)
-            )
-        q, a = self.read(question, asked), self.read(answer, there)  # b × t × 2h
+            text, there = filled(text, self.length), filled(there, self.length)
+        return (self._dropped(self.context(self._dropped(text), there)),)
+
+    def compare(
+        self, question: Sequence[Tensor], answer: Sequence[Tensor], asked: Tensor, there: Tensor
+    ) -> Tensor:
+        """The score of each pair."""
+        [q], [a] = question, answer
         if self.length:  # padding is looked at too
-            asked, there = torch.ones_like(asked), torch.ones_like(there)
+            q, a = filled(q, self.length), filled(a, self.length)
+            asked, there = (there.new_ones(each.shape[:2]) for each in (q, a))
         seen = self.hops(q, asked)
         found = [cosine_similarity(one, self.answer(a, there, one)) for one in seen]
         return torch.stack(found).sum(0)  # b
-
-    def read(self, text: Tensor, there: Tensor) -> Tensor:
-        """The states of a text: b × t × 2h, zeros where nothing is there."""
-        return self._dropped(self.context(self._dropped(text), there))
 
     def hops(self, q: Tensor, asked: Tensor) -> list[Tensor]:
         """What is seen in the question, b × 2h, at first and by each hop."""

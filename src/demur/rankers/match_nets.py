@@ -23,8 +23,6 @@ from demur.rankers.word_pairs import batches, of_pools
 from demur.types import FloatArray, IntArray, Pool
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from demur.nets.match_net import MatchNet, Worded
 
 FACTS, WEIGHTS = "match.json", "model.safetensors"
@@ -212,13 +210,17 @@ def scored(
 ) -> FloatArray:
     """What each net says of each pair of texts that were read: nets × pairs."""
     torch: Any = require("torch", extra="encoder")
+    from demur.rankers.match_pairs import scores, stretches
+
     found = np.empty((len(nets), len(questions)))
-    own = None if read.vectors is None else torch.from_numpy(read.vectors)
+    words = question_words, answer_words
     with torch.inference_mode():
-        for chosen, asked, told in batches(read, questions, answers, question_words, answer_words):
-            pairs: tuple[Tensor, Tensor] = torch.from_numpy(asked), torch.from_numpy(told)
+        whole = [np.arange(len(questions))]
+        for some in stretches(read, questions, answers, words) if nets[0].net.apart else whole:
+            asked, told = questions[some], answers[some]
+            chosen = batches(read, asked, told)
             for number, net in enumerate(nets):
-                found[number, chosen] = net(*pairs, own).numpy()
+                found[number, some] = scores(net, read, asked, told, words, chosen).numpy()
     return found
 
 

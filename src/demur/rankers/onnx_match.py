@@ -102,15 +102,17 @@ def score_together(members: Sequence[OnnxMatch], pools: Sequence[Pool]) -> list[
     def score(read: Read, questions: IntArray, answers: IntArray) -> FloatArray:
         found = np.empty((len(models), len(questions)))
 
-        def run(batch: tuple[IntArray, IntArray, IntArray]) -> None:
-            chosen, asked, told = batch
+        def run(chosen: IntArray) -> None:
+            asked, told = (
+                read.filled(t[chosen], n) for t, n in zip((questions, answers), sizes, strict=True)
+            )
             given = {"question": words.matrix[asked], "answer": words.matrix[told]}
             given |= {"asked": _here(asked), "there": _here(told)}
             for number, model in enumerate(models):
                 found[number, chosen] = model.scores(given)
 
         with ThreadPoolExecutor(threads) as workers:  # a batch to each core
-            list(workers.map(run, batches(read, questions, answers, *sizes)))
+            list(workers.map(run, batches(read, questions, answers)))
         return found
 
     return of_pools(words, pools, score, len(models))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -40,13 +40,8 @@ def _of_some(words: Words, pools: Sequence[Pool], score: Score, nets: int) -> li
     return [rows.split(each[places.reshape(-1)]) for each in scores]
 
 
-def batches(
-    read: Read, questions: IntArray, answers: IntArray, question_words: int, answer_words: int
-) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """Places of pairs of like length, and their texts as numbers of words, filled up with 0."""
+def batches(read: Read, questions: IntArray, answers: IntArray) -> list[IntArray]:
+    """Places of pairs of like length."""
     lengths = np.diff(read.first)
     order = np.lexsort((lengths[questions], lengths[answers]))
-    for at in range(0, len(order), BATCH):
-        chosen = order[at : at + BATCH]
-        asked = read.filled(questions[chosen], question_words)
-        yield chosen, asked, read.filled(answers[chosen], answer_words)
+    return [order[at : at + BATCH] for at in range(0, len(order), BATCH)]

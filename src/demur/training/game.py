@@ -19,7 +19,7 @@ from torch import Tensor
 
 from demur.errors import Astray, DataError
 from demur.nets.match_net import Worded
-from demur.rankers import ranker
+from demur.rankers import match_pairs, ranker
 from demur.rankers.match_nets import Trained
 from demur.rankers.word_numbers import Read
 from demur.training.base import Report
@@ -119,7 +119,6 @@ class Field:
     def __init__(self, has: Trained, quarry: Quarry, course: Course) -> None:
         self.has, self.quarry, self.course = has, quarry, course
         self.read: Read = quarry.read(has.words)
-        self.own = None if self.read.vectors is None else torch.from_numpy(self.read.vectors)
         net = has.network.net
         self.margin, self.heat = course.rules.margin or net.margin, net.heat
 
@@ -257,18 +256,14 @@ class Field:
         rows, columns = np.nonzero(np.ones(texts.shape) if there is None else there.numpy())
         questions, answers = self.quarry.questions[examples][rows], texts[rows, columns]
         order = np.argsort(np.diff(self.read.first)[answers], kind="stable")  # so that little is filled up
-        parts = []
-        for some in np.array_split(order, -(-len(order) // _TOGETHER)):
-            asked = self.read.filled(questions[some], self.has.question_words)
-            told = self.read.filled(answers[some], self.has.answer_words)
-            parts.append(net(torch.from_numpy(asked), torch.from_numpy(told), self.own))
-        found = torch.cat(parts)
+        batches = np.array_split(order, -(-len(order) // _TOGETHER))
+        words = self.has.question_words, self.has.answer_words
+        found = match_pairs.scores(net, self.read, questions, answers, words, batches)
         if not found.isfinite().all():  # nothing can be drawn by such scores, nor learnt from them
             what = "a net of the game went astray: its scores are not finite numbers"
             raise Astray(f"{what}; lower learning_rate or generator_rate")
         grid = torch.full(texts.shape, -torch.inf)
-        places = torch.from_numpy(rows[order]), torch.from_numpy(columns[order])
-        return grid.index_put(places, found)
+        return grid.index_put((torch.from_numpy(rows), torch.from_numpy(columns)), found)
 
     def _move(self, game: Game, which: int, loss: Tensor) -> None:
         optimiser, clip = game.optimisers[which], self.course.rules.clip

@@ -138,10 +138,9 @@ class MatchTrainer(Trainer):
     def _fit(
         self, has: Trained, quarry: Quarry, dev: Sequence[Pool], checkpoint: Path | None, report: Report
     ) -> None:
-        import torch
+        from demur.rankers import match_pairs
 
-        read = quarry.read(has.words)
-        own = None if read.vectors is None else torch.from_numpy(read.vectors)
+        read, words = quarry.read(has.words), (has.question_words, has.answer_words)
         margin, lengths = self.margin or has.network.net.margin, np.diff(read.first)
         draws = np.random.default_rng(self.seed)
         lengths = np.diff(read.first)
@@ -153,12 +152,8 @@ class MatchTrainer(Trainer):
             questions, right = quarry.questions[examples[chosen]], quarry.right[examples[chosen]]
             asked, told = np.tile(questions, 2), np.concatenate([right, wrong[chosen]])
             order = np.argsort(lengths[told], kind="stable")  # short and long ones apart: less is filled up
-            parts = []
-            for some in np.array_split(order, 2):
-                q = torch.from_numpy(read.filled(asked[some], has.question_words))
-                a = torch.from_numpy(read.filled(told[some], has.answer_words))
-                parts.append(has.network(q, a, own))
-            good, bad = torch.cat(parts)[torch.from_numpy(np.argsort(order))].chunk(2)
+            batches = np.array_split(order, 2)
+            good, bad = match_pairs.scores(has.network, read, asked, told, words, batches).chunk(2)
             return (margin - good + bad).clamp(min=0).mean(), 2 * len(chosen)
 
         steps: list[Step] = []
