@@ -55,6 +55,18 @@ def favourite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Favourite:
     return Favourite(str(tmp_path / "first"))
 
 
+def test_a_name_with_a_folder_heeds_what_was_kept_there(favourite: Favourite, tmp_path: Path) -> None:
+    favourite.save(tmp_path / "kept")
+    spec = f"favourite(folder={str(tmp_path / 'kept')!r})"
+    assert demur.ranker(spec) == demur.ranker(tmp_path / "kept") == Favourite(str(tmp_path / "kept"), True)
+    assert demur.ranker(spec, shout=False) == Favourite(str(tmp_path / "kept"))
+    assert demur.ranker(f"favourite(folder={favourite.folder!r})") == favourite, "no model of demur's"
+    BM25().save(tmp_path / "other")
+    assert demur.ranker(f"favourite(folder={str(tmp_path / 'other')!r})") == Favourite(
+        str(tmp_path / "other")
+    )
+
+
 def test_names_specs_and_rankers_open_as_before() -> None:
     assert demur.ranker("bm25") == BM25() and demur.ranker("bm25(k1=0.9)", b=0.5) == BM25(k1=0.9, b=0.5)
     built = BM25()

@@ -147,6 +147,7 @@ def test_saved_and_opened_it_reads_the_same(tmp_path: Path) -> None:
     made.save(tmp_path / "model")
     opened = demur.reader(tmp_path / "model")
     assert isinstance(opened, SpanReader) and opened.max_length == 40 and opened.threshold == 1.5
+    assert demur.reader(f"span-reader(folder={str(tmp_path / 'model')!r})") == opened
     pairs = [(QUESTION, passage) for passage in PASSAGES]
     assert all(map(near, made.read_all(pairs), opened.read_all(pairs)))
     assert isinstance(demur.open(tmp_path / "model"), SpanReader)

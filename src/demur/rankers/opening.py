@@ -15,7 +15,7 @@ from demur import registry, store
 from demur.errors import DataError, UsageError
 from demur.files import whole, written
 from demur.rankers.base import Ranker
-from demur.specs import Setting
+from demur.specs import Setting, parse
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
@@ -40,8 +40,26 @@ def ranker(spec: str | Path | Ranker, **settings: Setting) -> Ranker:
         from demur.embedders.encoder_loading import located
 
         return _in_folder(located(spec, str(settings.get("revision", ""))), spec, settings)
+    kept = kept_in(spec, settings)
+    if kept is not None:
+        return kept
     built: Ranker = registry.build("ranker", spec, settings)
     return built
+
+
+def kept_in(spec: str, settings: Mapping[str, Setting]) -> Ranker | None:
+    """What a spec such as ``bidaf(folder=DIR)`` means, with the settings that were kept there and not said.
+
+    None if it names no folder that demur wrote, or one of something else.
+    """
+    wanted = parse(spec)
+    said = {**wanted.settings, **settings}
+    folder = Path(str(said.pop("folder", "") or os.devnull)).expanduser()
+    if wanted.at is not None or not store.is_model(folder):
+        return None
+    if parse(store.opened(folder, check=False).spec).name != wanted.name:
+        return None  # which says itself what is wrong
+    return open_model(folder, **said)
 
 
 def folder_of(spec: str | Path) -> Path | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from demur import registry, store
 from demur.errors import UsageError
-from demur.rankers.opening import HUB_ID, folder_of, open_model
+from demur.rankers.opening import HUB_ID, folder_of, kept_in, open_model
 from demur.reading.base import Reader
 from demur.specs import Setting
 
@@ -32,5 +32,8 @@ def reader(spec: str | Path | Reader, **settings: Setting) -> Reader:
     if folder is not None or HUB_ID.fullmatch(str(spec)):
         settings = {"model": str(folder or spec), **settings}
         spec = "span-reader"
+    kept = kept_in(str(spec), settings)
+    if isinstance(kept, Reader):
+        return kept
     built: Reader = registry.build("reader", str(spec), settings)
     return built
