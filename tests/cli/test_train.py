@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from demur.cli.train import line
+from demur.cli.train import _trainer, line
 from demur.data import formats
+from demur.errors import UsageError
 from demur.rankers import open_model
 from laws import toys
 from training import made
@@ -60,6 +61,16 @@ def test_a_base_is_an_encoder_for_a_cross_encoder(data: Path) -> None:
     assert len(said["stages"][0]["log"]) == 3  # epochs
     done = demur("train", *words, "--trainer", "cross-encoder(base=minilm)", "-o", data / "n")
     assert done.returncode == 2 and "say it once" in done.stderr
+
+
+def test_a_base_is_the_students_where_there_is_one() -> None:
+    assert _trainer("confident", "minilm") == 'confident(student="cross-encoder(base=minilm)")'
+    spec = "confident(folds=3, student='cross-encoder(epochs=2)')"
+    student = '"cross-encoder(base=minilm, epochs=2)"'
+    assert _trainer(spec, "minilm") == f"confident(folds=3, student={student})"
+    with pytest.raises(UsageError, match="say it once"):
+        _trainer("confident(student='cross-encoder(base=minilm)')", "minilm")
+    assert _trainer("siamese", "minilm") == "siamese(base=minilm)", "which it refuses in its own words"
 
 
 def test_of_two_processes_one_speaks_and_writes(data: Path) -> None:

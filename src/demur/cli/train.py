@@ -114,15 +114,26 @@ DEFAULT = "cross-encoder(early=MAP, epochs=3, learning_rate=3e-5, loss=listwise,
 
 def _trainer(trainer: str | None, base: str | None) -> str | None:
     """The trainer's spec, with the encoder to begin from."""
+    return trainer if base is None else _based(trainer or DEFAULT, base)
+
+
+def _based(trainer: str, base: str) -> str:
+    """A trainer that begins from an encoder; one that has a student hands it on."""
+    import inspect
+
+    from demur import registry
     from demur.errors import UsageError
     from demur.specs import Spec, parse
 
-    if base is None:
-        return trainer
-    wanted = parse(trainer or DEFAULT)
+    wanted = parse(trainer)
     if "base" in wanted.settings:
         raise UsageError("the base stands in --trainer and in --base; say it once")
-    return str(Spec(wanted.name, {**wanted.settings, "base": base}, wanted.at))
+    takes = inspect.signature(registry.find("trainer", wanted.name)).parameters
+    if "base" in takes or "student" not in takes:
+        more = {"base": base}
+    else:
+        more = {"student": _based(str(wanted.settings.get("student", takes["student"].default)), base)}
+    return str(Spec(wanted.name, {**wanted.settings, **more}, wanted.at))
 
 
 def _facts(made: Made) -> dict[str, Any]:
