@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import demur
+from demur.embedders.encoder_loading import together
 from demur.errors import DataError, UsageError
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.types import Pool
@@ -33,6 +35,23 @@ def test_long_pairs_are_cut_with_one_warning(caplog: pytest.LogCaptureFixture) -
         scores = CrossEncoder(model=toys.classifier(), max_length=16).score("ship", ["may " * 5000, "cape"])
     assert np.isfinite(scores).all()
     assert "1 of 2 pairs were cut at 16 tokens" in caplog.text
+
+
+def test_a_processor_gets_as_many_tokens_at_once_as_its_cache_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    from demur.nets import cross_encoder
+
+    sizes: list[int] = []
+    score = cross_encoder.score
+
+    def seen(network: Any, batch: Any) -> Any:
+        sizes.append(batch["input_ids"].numel())
+        return score(network, batch)
+
+    monkeypatch.setattr(cross_encoder, "score", seen)
+    answers = [f"the cape {'may ' * (number % 7)}{number}" for number in range(300)]
+    CrossEncoder(model=toys.classifier(), device="cpu").score("ship sailed", answers)
+    assert len(sizes) > 2 and 512 < max(sizes) <= 1024
+    assert together("cpu") == 1024 < together("cuda")
 
 
 def test_half_precision_is_near() -> None:
