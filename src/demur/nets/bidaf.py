@@ -11,9 +11,6 @@ from torch.nn.functional import dropout, relu
 
 from demur.nets.match_net import BothWays
 
-LENGTH = 4.0
-"""Of a word's vector, on average, at first: given and learnt ones weigh alike."""
-
 
 class BiDAF(nn.Module):
     """How well each position starts and ends the answer, the first being no answer; and each layer."""
@@ -32,7 +29,6 @@ class BiDAF(nn.Module):
         both, self.drop = wide + filters, drop
         self.sizes = {"wide": wide, "hidden": hidden, "filters": filters, "drop": drop, "fixed": fixed}
         self.words = nn.Embedding(words - fixed, wide, padding_idx=0)
-        nn.init.normal_(self.words.weight[1:], std=LENGTH / wide**0.5)
         self.fixed = nn.Embedding(1 + fixed, wide, padding_idx=0).requires_grad_(False)  # the last words'
         self.letters = nn.Embedding(letters, 16, padding_idx=0)
         self.convolution = nn.Conv1d(16, filters, 5)

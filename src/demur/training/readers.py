@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from demur.embedders.tables import Table, table
 from demur.embedders.words import located
 from demur.errors import UsageError
@@ -74,15 +72,15 @@ class SpanReader(ReaderTrainer):
 class Bidaf(ReaderTrainer):
     """BiDAF, on questions with one passage each, as SQuAD's; it needs no pretrained network.
 
-    Words that have `vectors` (a file's, or those of a name such as glove) keep them, made of one size. Of
-    others that occur in `least` texts they are learnt, `wide` numbers each where there is no file. Windows of
+    Words that have `vectors` (a file's, or those of a name such as glove) keep them as they are. Of others
+    that occur in `least` texts they are learnt, `wide` numbers each where there is no file. Windows of
     `max_length` words begin `stride` words after each other, and a step is as many of them as `tokens` words
     allow. With `early=F1` (or EM) and a dev set, the best epoch's weights win. Where every question has an
     answer, it will always give one.
     """
 
     name: ClassVar[str] = "bidaf"
-    edition: ClassVar[int] = 3
+    edition: ClassVar[int] = 2
     vectors: str = ""
     wide: int = 100
     hidden: int = 100
@@ -123,7 +121,7 @@ class Bidaf(ReaderTrainer):
         """The reader whose network learns."""
         import torch
 
-        from demur.nets.bidaf import LENGTH, BiDAF
+        from demur.nets.bidaf import BiDAF
 
         if start is not None:
             if not isinstance(start, BidafReader):
@@ -136,9 +134,7 @@ class Bidaf(ReaderTrainer):
         network = BiDAF(*words.sizes, wide, self.hidden, self.filters, self.dropout, fixed)
         if known is not None:
             rows = known.find(words.words[-fixed:] if fixed else [])
-            size = float(np.linalg.norm(known.vectors, axis=1).mean()) if len(known) else 1.0
             with torch.no_grad():
                 network.fixed.weight.zero_()
-                given = known.vectors[rows[rows >= 0]] * np.float32(LENGTH / max(size, 1e-30))
-                network.fixed.weight[1:][rows >= 0] = torch.from_numpy(given)
+                network.fixed.weight[1:][rows >= 0] = torch.from_numpy(known.vectors[rows[rows >= 0]])
         return BidafReader(model="new").holding(network, words)
