@@ -16,23 +16,12 @@ from demur.nets.match_net import MatchNet, Worded, here, windows
 from demur.nets.match_pyramid import MatchPyramid
 from demur.nets.multihop import Multihop, attended
 from demur.training.onnx_match import INPUTS, write
-
-NETS = {
-    "match-pyramid": lambda: MatchPyramid(6),
-    "deep-matching": lambda: DeepMatching(6, rows=12, columns=14, hidden=5),
-    "deep-matching, two GRUs": lambda: DeepMatching(6, rows=12, columns=14, hidden=5, shared=0),
-    "multihop": lambda: Multihop(6, hidden=5),
-    "multihop, code": lambda: Multihop(6, hidden=5, length=14),
-}
+from nets.matching import NETS, worded
 
 
 @pytest.fixture(params=NETS)
 def net(request: pytest.FixtureRequest) -> Worded:
-    torch.manual_seed(0)
-    vectors = torch.randn(30, 6)
-    vectors[0] = 0
-    made: Worded = Worded(NETS[request.param](), vectors, tuned=True).eval()  # type: ignore[no-untyped-call]
-    return made
+    return worded(NETS[request.param])
 
 
 def numbers(*lengths: int, wide: int = 0) -> Tensor:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from demur.nets.deep_matching import DeepMatching
-from demur.nets.match_net import MatchNet, Worded
-from demur.nets.match_pyramid import MatchPyramid
+from demur.nets.match_net import Worded
 from demur.nets.multihop import Multihop
 from demur.rankers import match_pairs
+from demur.rankers.match_nets import scored
 from demur.rankers.match_pairs import scores, stretches
 from demur.rankers.word_numbers import Read
+from nets.matching import NETS, worded
 
 LENGTHS = [3, 0, 7, 1, 5, 9, 4]
 FIRST = np.cumsum([0, *LENGTHS])
@@ -23,23 +22,13 @@ READ = Read(1 + np.random.default_rng(0).integers(0, 29, FIRST[-1]), FIRST)
 QUESTIONS, ANSWERS = np.array([0, 0, 1, 2, 2, 2]), np.array([3, 4, 3, 5, 6, 1])
 BATCHES = [np.array([5, 0, 2]), np.array([4, 1, 3])]
 WORDS = (6, 8)
-NETS: dict[str, Callable[[], MatchNet]] = {
-    "match-pyramid": lambda: MatchPyramid(6),
-    "deep-matching": lambda: DeepMatching(6, rows=12, columns=14, hidden=5),
-    "deep-matching, a small grid": lambda: DeepMatching(6, rows=5, columns=6, hidden=5),
-    "deep-matching, two GRUs": lambda: DeepMatching(6, rows=12, columns=14, hidden=5, shared=0),
-    "multihop": lambda: Multihop(6, hidden=5),
-    "multihop, code": lambda: Multihop(6, hidden=5, length=14),
-}
+ALL = dict(NETS)
+ALL["deep-matching, a small grid"] = lambda: DeepMatching(6, rows=5, columns=6, hidden=5)
 
 
-@pytest.fixture(params=NETS)
+@pytest.fixture(params=ALL)
 def network(request: pytest.FixtureRequest) -> Worded:
-    torch.manual_seed(0)
-    vectors = torch.randn(30, 6)
-    vectors[0] = 0
-    made: Worded = Worded(NETS[request.param](), vectors, tuned=True).eval()
-    return made
+    return worded(ALL[request.param])
 
 
 def plain(network: Worded) -> Tensor:
@@ -66,7 +55,7 @@ def test_scores_and_gradients_are_those_of_each_pair_alone(network: Worded) -> N
 
 @pytest.mark.parametrize("name", ["deep-matching", "multihop"])
 def test_each_text_is_read_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    network: Worded = Worded(NETS[name](), torch.randn(30, 6)).eval()
+    network = worded(NETS[name])
     seen: list[tuple[bool, int]] = []
     read = network.net.read
 
@@ -99,6 +88,14 @@ def test_texts_that_are_held_are_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
         held = sum(min(LENGTHS[text], WORDS[0]) for text in set(QUESTIONS[some].tolist()))
         held += sum(min(LENGTHS[text], WORDS[1]) for text in set(ANSWERS[some].tolist()))
         assert held <= 14 or len(some) == 1
+
+
+def test_stretches_change_no_score(network: Worded, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = scored([network, network], READ, QUESTIONS, ANSWERS, *WORDS)
+    monkeypatch.setattr(match_pairs, "_HELD", 14)
+    parted = scored([network, network], READ, QUESTIONS, ANSWERS, *WORDS)
+    assert np.allclose(whole, plain(network).detach().numpy(), atol=1e-6)
+    assert np.allclose(parted, whole, atol=1e-6) and len(set(whole[0].tolist())) > 3
 
 
 def test_of_no_pairs_there_is_one_stretch_of_none() -> None:

@@ -215,8 +215,7 @@ def scored(
     found = np.empty((len(nets), len(questions)))
     words = question_words, answer_words
     with torch.inference_mode():
-        whole = [np.arange(len(questions))]
-        for some in stretches(read, questions, answers, words) if nets[0].net.apart else whole:
+        for some in stretches(read, questions, answers, words):
             asked, told = questions[some], answers[some]
             chosen = batches(read, asked, told)
             for number, net in enumerate(nets):
