@@ -1,4 +1,4 @@
-"""The quick attention is torch's own, without dropout."""
+"""The quick attention is torch's own, with dropout that costs little or without."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from demur.nets import cross_encoder
-from demur.nets.attention import NAME, quick
+from demur.nets.attention import DROPPING, NAME, attend, attend_dropping, quick
 from demur.rankers.cross_encoder import CrossEncoder as Ranker
 from demur.training.cross_encoder import CrossEncoder
+from demur.training.loop import Schedule
 from demur.types import Pool
 from laws import toys
 
@@ -66,6 +67,44 @@ def test_there_is_no_dropout_in_it() -> None:
         same = [cross_encoder.score(network, batch(9)) for _ in range(2)]
     assert torch.equal(*same)
     assert not torch.equal(cross_encoder.score(network, batch(9)), same[0])
+
+
+def test_with_dropout_it_is_what_it_drops_on_average() -> None:
+    torch.manual_seed(0)
+    query, key, value = torch.randn(3, 2, 4, 6, 8).unbind()
+    mask = torch.ones(2, 1, 6, 6, dtype=torch.bool)
+    mask[..., 4:] = False
+    module = torch.nn.Module()
+    whole = attend(module, query, key, value, mask)[0]
+    torch.testing.assert_close(
+        attend_dropping(module, query, key, value, mask)[0], whole, atol=1e-5, rtol=1e-4
+    )
+    drawn = torch.stack(
+        [attend_dropping(module, query, key, value, mask, dropout=0.3)[0] for _ in range(4000)]
+    )
+    assert drawn.std(0).min() > 0.01
+    torch.testing.assert_close(drawn.mean(0), whole, atol=0.06, rtol=0)
+
+
+def test_attention_of_another_kind_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("demur.nets.attention._plain", None)  # not to be called
+    query, key, value = torch.randn(3, 2, 4, 6, 8).unbind()
+    module = torch.nn.Module()
+    module.num_key_value_groups = 2  # type: ignore[assignment]
+    for attention in (attend, attend_dropping):
+        attention(module, query, key[:, :2], value[:, :2], None, dropout=0.1)  # heads share keys
+        attention(module, query, query, query, None, dropout=0.1, is_causal=True)
+        bias = torch.zeros(1, 4, 6, 6)
+        attention(module, query, query, query, None, dropout=0.1, position_bias=bias)
+
+
+def test_a_network_that_learns_drops_cheaply() -> None:
+    network: Any = cross_encoder.load(toys.classifier())
+    for usual in (True, False):
+        with Schedule(0.1, quick=not usual).learning(network):
+            assert network.config._attn_implementation == (DROPPING if usual else NAME)
+            assert torch.nn.Dropout not in {type(part) for part in network.modules()}
+    assert torch.nn.Dropout in {type(part) for part in network.modules()}
 
 
 def test_what_is_set_back_is_set_back_after_an_error() -> None:

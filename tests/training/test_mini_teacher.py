@@ -74,8 +74,8 @@ def missing(made: MiniTorch) -> float:
 
 
 def test_it_learns_its_own_opinion_and_the_teachers() -> None:
-    made = quick(epochs=20).train(POOLS, start=started())
-    alone = quick(epochs=20, teacher="", more=0).train(POOLS, start=started())
+    made = quick(epochs=100).train(POOLS, start=started())
+    alone = quick(epochs=100, teacher="", more=0).train(POOLS, start=started())
     assert missing(made) < 0.9 * missing(alone)
 
 

@@ -189,8 +189,12 @@ def _dropping(reader: Reader, seed: int | None) -> Iterator[None]:
         raise UsageError(f"{reader.name} is no network of torch, so it has no dropout")
     import torch
 
+    from demur.nets.attention import quick
+    from demur.nets.dropout import cheaply
+
     network = held()[0]
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+    forked = torch.random.fork_rng(devices=range(torch.cuda.device_count()))
+    with forked, quick(network, drops=True), cheaply(network):
         torch.manual_seed(_AGAIN * (1 + seed))
         network.train()
         try:

@@ -13,7 +13,11 @@ _APART = (
     *("demur.data", "demur.embedders.skipgram", "demur.embedders.counting"),  # what they make has a version
     *("demur.errors", "demur.files", "demur.cache", "demur.registry", "demur.store", "demur.rankers.opening"),
     *("demur.embedders.shelf", "demur.embedders.kept"),  # they keep, and change no figure
-    *("demur.nets.attention", "demur.training.groups"),  # of training, where a setting or an edition says so
+    *(
+        "demur.nets.attention",
+        "demur.nets.dropout",
+        "demur.training.groups",
+    ),  # of training, where a setting or an edition says so
 )
 """What a result does not hang on."""
 _THROUGH = "demur.training"

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, relu
+from torch.nn.functional import relu
 
+from demur.nets.dropout import dropout
 from demur.nets.match_net import BothWays
 
 

@@ -11,8 +11,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody calls it
-from torch.nn.functional import dropout, max_pool2d, relu
+from torch.nn.functional import max_pool2d, relu
 
+from demur.nets.dropout import dropout
 from demur.nets.match_net import BothWays, MatchNet, filled
 
 

@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cosine_similarity, dropout
+from torch.nn.functional import cosine_similarity
 
+from demur.nets.dropout import dropout
 from demur.nets.match_net import BothWays, MatchNet, filled
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,11 +59,14 @@ class Schedule:
 
         return torch.autocast(self.device, torch.bfloat16) if self.precision == "bf16" else nullcontext()
 
-    def attending(self, network: torch.nn.Module) -> AbstractContextManager[Any]:
+    @contextmanager
+    def learning(self, network: torch.nn.Module) -> Iterator[None]:
         """The context in which a network learns."""
         from demur.nets.attention import quick
+        from demur.nets.dropout import cheaply
 
-        return quick(network) if self.quick else nullcontext()
+        with quick(network, drops=not self.quick), cheaply(network):
+            yield
 
 
 def fit(
@@ -85,7 +88,7 @@ def fit(
     Processes that torchrun started share the steps.
     """
     torch: Any = require("torch", extra="encoder")
-    with schedule.attending(network):
+    with schedule.learning(network):
         every = [*network.parameters(), *(objective.parameters() if objective else ())]
         learning = [weight for weight in every if weight.requires_grad]
         optimiser = torch.optim.AdamW(
