@@ -14,9 +14,11 @@ from demur.errors import DemurError
 from demur.evaluation.quoted import evaluate_reader
 from demur.evaluation.selective import AURC, AUROC
 from demur.experiments import drawing, observing, recipe, tables
+from demur.experiments.kinds.reading import reader_of
 from demur.experiments.of_answers import gains, plain, selective
 from demur.experiments.reading_figures import cases
 from demur.experiments.recipe import Table
+from demur.experiments.runs import Run
 from demur.reading.opening import reader
 from demur.risk import Predictions
 from demur.types import Pool
@@ -135,6 +137,29 @@ def test_its_figures(table: Table, tmp_path: Path) -> None:
     two = dataclasses.replace(table, row=[dataclasses.replace(r, group=r.name) for r in table.row])
     with pytest.raises(DemurError, match="say --only PROBA or"):
         drawing.draw(two, results, tmp_path / "g.svg")
+
+
+def test_its_figures_without_making_anything(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    results = tmp_path / "results"
+    tables.fill(table, results, ["PROBA"], lambda runs: None)
+    drawing.draw(table, results, tmp_path / "f.svg", make=False)
+    assert (tmp_path / "f-layers.svg").is_file() and not caplog.text, "the cache has what readers said"
+
+    def never(*given: object, **more: object) -> None:
+        raise AssertionError("read again")
+
+    monkeypatch.setattr(observing, "observe", never)
+    monkeypatch.setattr(ProbeTrainer, "train", never)
+    monkeypatch.setenv("DEMUR_CACHE", str(tmp_path / "empty"))
+    drawing.draw(table, results, tmp_path / "g.svg", make=False)
+    assert (tmp_path / "g.svg").is_file() and not (tmp_path / "g-layers.svg").exists()
+    assert "the reader's probes must be made anew, so g-layers.svg is not; leave out --cached" in caplog.text
+    caplog.clear()
+    gone = dataclasses.replace(table, row=[dataclasses.replace(table.row[0], reader=str(tmp_path / "gone"))])
+    with pytest.raises(observing.NotKeptError, match="the reader"):
+        reader_of(Run(gone, gone.row[0], gone.column[0], 0), make=False)
 
 
 QUOTING = """

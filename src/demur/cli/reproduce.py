@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, meter, stdout
+from demur.cli.console import JsonFlag, emit, meter, stdout, warnings_noted
 from demur.errors import UsageError
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def reproduce(
     if picture is not None:
         from demur.experiments.drawing import draw
 
-        draw(chosen[0], results, picture, rows)
+        with warnings_noted():
+            draw(chosen[0], results, picture, rows, make=not cached)
     found = [(each, compared(each, list(tables.cells(each, results, rows)), results)) for each in chosen]
     if columns:  # told apart from the baseline among all, but shown alone
         found = [(each, tables.under(each, cells, columns)) for each, cells in found]

@@ -12,15 +12,16 @@ from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells
 
 
-def draw(table: Table, results: Path, path: Path, only: Sequence[str] = ()) -> None:
+def draw(table: Table, results: Path, path: Path, only: Sequence[str] = (), make: bool = True) -> None:
     """Write the picture of a table: learning curves under its last convention, the paper's; or of readers.
 
-    Of rankers it is what dev said of each epoch of their training, for the group of rows named.
+    Of rankers it is what dev said of each epoch of their training, for the group of rows named. Without
+    `make` nothing is read or taught for it.
     """
     if table.kind == "reading":
         from demur.experiments import reading_figures
 
-        reading_figures.draw(table, results, path, only)
+        reading_figures.draw(table, results, path, only, make)
         return
     if table.kind == "ranking":
         from demur.experiments import epoch_figures

@@ -12,7 +12,7 @@ from demur import cache
 from demur.doubt import Observed, Probes, observe
 from demur.doubt.base import Proba
 from demur.doubt.kept import Kept, opened, save
-from demur.errors import DataError
+from demur.errors import DataError, DemurError
 from demur.experiments import code
 from demur.experiments.fingerprints import fingerprint
 from demur.experiments.learning import hash_of, pools_of
@@ -31,12 +31,17 @@ MODULES = (
 """The modules whose code an observation hangs on."""
 
 
+class NotKeptError(DemurError):
+    """What was asked for is not in the cache, and was not to be made."""
+
+
 def predictions(
     reader: Reader,
     pools: Sequence[Pool],
     probes: Probes | None = None,
     fixed: Observed | None = None,
     dropout: int | None = None,
+    make: bool = True,
 ) -> Observed:
     """What a reader says of questions: see `demur.doubt.seeing.observe`."""
     said = {
@@ -52,12 +57,14 @@ def predictions(
             return Observed.load(file)
         except DataError:  # broken by a full disk or a newer format: made again
             pass
+    if not make:
+        raise NotKeptError("what the reader says of these questions")
     found = observe(reader, pools, probes, fixed, dropout)
     found.save(file)
     return found
 
 
-def probes_of(reader: Reader, data: str, by: ProbeTrainer) -> Probes:
+def probes_of(reader: Reader, data: str, by: ProbeTrainer, make: bool = True) -> Probes:
     """The probes of a reader, taught on the questions of some data."""
     key = _key({"reader": reader.fingerprint, "data": hash_of(data), "by": by.spec})
     folder = cache.folder("probes") / key
@@ -68,7 +75,10 @@ def probes_of(reader: Reader, data: str, by: ProbeTrainer) -> Probes:
                 return kept
         except DataError:
             pass
-        shutil.rmtree(folder)
+        if make:
+            shutil.rmtree(folder)
+    if not make:
+        raise NotKeptError("the reader's probes")
     found = by.train(reader, pools_of(data))
     save(Kept(Proba(), found), reader, folder, {"data": data, "by": by.spec})
     return found

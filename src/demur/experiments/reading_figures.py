@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,23 +14,24 @@ from demur.evaluation.plots import confidence_histograms, risk_coverage
 from demur.evaluation.probe_plots import Case, probe_pictures
 from demur.experiments import observing
 from demur.experiments.kinds.base import Kept
-from demur.experiments.kinds.reading import ORACLE, probes_for, readers
+from demur.experiments.kinds.reading import ORACLE, probes_for, reader_of
 from demur.experiments.learning import pools_of
-from demur.experiments.recipe import Column, Row, Table, slug
+from demur.experiments.recipe import Table, slug
 from demur.experiments.runs import Run, kept
 from demur.risk import Predictions
 from demur.types import Pool
 
+_log = logging.getLogger("demur")
 _CURVES = 7  # in one picture: there are no more colours
 OUTCOMES = {"AD+": "right", "AD-": "wrong", "UD": "there is no answer"}
 
 
-def draw(table: Table, results: Path, path: Path, only: Sequence[str] = ()) -> list[Path]:
+def draw(table: Table, results: Path, path: Path, only: Sequence[str] = (), make: bool = True) -> list[Path]:
     """Write risk–coverage curves at `path`, and beside it histograms of confidence and what layers say.
 
     They are of one group of rows, all of one reader, and of the first column; of many rows, the curves are
-    of those that the paper has too. What layers say is drawn where
-    the reader is at hand: its observations come from the cache, or are made again.
+    of those that the paper has too. What layers say is drawn from the cache; what is not there is made, or
+    without `make` a warning says that it is missing.
     """
     groups = list(dict.fromkeys(row.group for row in table.row))
     if len(groups) > 1 and len(only) != 1:
@@ -54,8 +56,12 @@ def draw(table: Table, results: Path, path: Path, only: Sequence[str] = ()) -> l
             written.append(path.with_stem(f"{path.stem}-{slug(row.name)}"))
             confidence_histograms(written[-1], _predictions(found[row.name]), of=f"confidence: {row.name}")
     if column.train:
-        written.append(path.with_stem(f"{path.stem}-layers"))
-        _layers(table, column, rows[0], written[-1])
+        layers = path.with_stem(f"{path.stem}-layers")
+        try:
+            _layers(Run(table, rows[0], column, rows[0].seeds[0]), layers, make)
+            written.append(layers)
+        except observing.NotKeptError as missing:
+            _log.warning(f"{missing} must be made anew, so {layers.name} is not; leave out --cached")
     return written
 
 
@@ -67,11 +73,10 @@ def _predictions(one: Kept) -> Predictions:
     return Predictions(tuple(answers["ids"]), confidence, outcome == "AD+", outcome != "UD", given)
 
 
-def _layers(table: Table, column: Column, row: Row, path: Path) -> None:
-    run = Run(table, row, column, row.seeds[0])
-    reader, _ = readers(run)
-    pools = pools_of(column.data)
-    seen = observing.predictions(reader, pools, probes_for(reader, run))
+def _layers(run: Run, path: Path, make: bool) -> None:
+    reader = reader_of(run, make)
+    pools = pools_of(run.column.data)
+    seen = observing.predictions(reader, pools, probes_for(reader, run, make), make=make)
     probe_pictures(path, cases(seen, pools), layers=reader.layers)
 
 

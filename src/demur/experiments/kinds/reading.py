@@ -16,6 +16,7 @@ import numpy as np
 
 from demur.doubt import Doubt, Observed, doubt
 from demur.doubt.seeing import observe
+from demur.errors import DemurError
 from demur.experiments import observing
 from demur.experiments.halves import Promise
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
@@ -129,9 +130,17 @@ def named(run: Run, spec: str) -> str:
 
 def readers(run: Run) -> tuple[Reader, list[Reader]]:
     """The reader whose answers are doubted, and the others that are asked."""
-    return _opened(spelled(run, run.row.reader)), [
-        _opened(each) for each in listed(spelled(run, run.row.others))
-    ]
+    return reader_of(run), [_opened(each) for each in listed(spelled(run, run.row.others))]
+
+
+def reader_of(run: Run, make: bool = True) -> Reader:
+    """The reader whose answers are doubted."""
+    try:
+        return _opened(spelled(run, run.row.reader, make))
+    except DemurError:
+        if make:
+            raise
+        raise observing.NotKeptError("the reader") from None
 
 
 @lru_cache(maxsize=8)
@@ -139,13 +148,13 @@ def _opened(spec: str) -> Reader:
     return opened(spec)
 
 
-def probes_for(reader: Reader, run: Run) -> Probes | None:
+def probes_for(reader: Reader, run: Run, make: bool = True) -> Probes | None:
     """The probes of a reader, where the column has something for them to learn from."""
     if not run.column.train:
         return None
     from demur.doubt.probe_training import ProbeTrainer
 
-    return observing.probes_of(reader, run.column.train, ProbeTrainer())
+    return observing.probes_of(reader, run.column.train, ProbeTrainer(), make)
 
 
 def _fitted(run: Run, reader: Reader, loaded: Loaded, probes: Probes | None) -> Doubt:
