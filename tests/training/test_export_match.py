@@ -19,8 +19,9 @@ from demur.rankers.match_nets import Match, Trained
 from demur.rankers.onnx_match import OnnxMatch
 from demur.rankers.opening import ranker, save
 from demur.rankers.word_numbers import Context, Lexicon, Read
-from demur.training import onnx_match
+from demur.training import onnx_match, trainer
 from demur.training.export import export
+from demur.training.export_match import needs_torch
 from demur.types import Pool
 from laws import toys
 
@@ -41,6 +42,21 @@ def near(one: demur.rankers.Ranker, other: demur.rankers.Ranker) -> bool:
         np.allclose(ours, theirs, rtol=0, atol=1e-5)
         for ours, theirs in zip(one.score_pools(POOLS), other.score_pools(POOLS), strict=True)
     )
+
+
+def without_torch(folder: Path) -> list[float]:
+    """What the model in a folder says of the answers, in a process that has no torch."""
+    script = f"""
+import sys
+for name in ("torch", "transformers", "onnx"):
+    sys.modules[name] = None
+import demur
+print(demur.open({str(folder)!r}).score("which ship?", {ANSWERS!r}).tolist())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    scores: list[float] = json.loads(done.stdout)
+    return scores
 
 
 @pytest.mark.parametrize("name", NETS)
@@ -73,6 +89,54 @@ def test_a_committee_of_exported_members_shares_their_words(tmp_path: Path, data
     assert not (tmp_path / "no").exists()
 
 
+def test_committees_and_fusions_within_a_committee_are_exported_too(tmp_path: Path, data: str) -> None:
+    inner = ranker("committee", rankers=f"{toys.match('match-pyramid')}; {toys.match('multihop')}")
+    save(inner, tmp_path / "inner")
+    fused = ranker("fusion", rankers=f"{toys.match('deep-matching')}; bm25; {toys.classifier()}")
+    voting = Committee.of([ranker(str(tmp_path / "inner")), fused, ranker("bm25")], "zscore", "uniform")
+    made = export(voting, tmp_path / "out", "fp32", data).ranker
+    ours, theirs = (each.prepare(POOLS).score_pools(POOLS) for each in (made, voting))
+    assert all(np.allclose(a, b, atol=1e-3) for a, b in zip(ours, theirs, strict=True))
+    assert np.allclose(without_torch(tmp_path / "out"), made.score("which ship?", ANSWERS), atol=1e-5)
+    assert not list((tmp_path / "out").rglob("model.safetensors"))
+    alone = export(fused, tmp_path / "fused", "fp32", data).ranker
+    assert alone.name == "fusion" and near(alone.prepare(POOLS), fused.prepare(POOLS))
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_what_needs_torch_anywhere_in_a_committee_is_refused(inside: bool, tmp_path: Path, data: str) -> None:
+    small, words = toys.bert(), f'words(vectors="{toys.vectors()}")'
+    for needs, name in (
+        (f'encoder(model="{small}")', "encoder"),
+        (f'alignment(model="{small}")', "encoder"),
+        ("feedback", "cross-encoder"),
+    ):
+        said = {"first": toys.classifier(), "features": words} if needs == "feedback" else {}
+        member = ranker(needs, **said)
+        voting = Committee.of([ranker("bm25"), Committee.of([member]) if inside else member])
+        with pytest.raises(UsageError, match=rf"the member .* needs torch, and {name} cannot be exported"):
+            export(voting, tmp_path / "no", "fp32", data)
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_small_net_needs_torch_if_its_features_do(tmp_path: Path, data: str) -> None:
+    few = [Pool.of("ship?", ANSWERS[:3], [1, 0, 0], "1"), Pool.of("cape?", ANSWERS[:3], [0, 1, 0], "2")]
+    for features, found in (
+        (f'encoder(model="{toys.bert()}")', "encoder"),
+        (f'words(vectors="{toys.vectors()}")', ""),
+    ):
+        net = trainer("siamese", features=features, epochs=1).train(few)
+        save(net, tmp_path / features[:5])
+        opened = ranker(str(tmp_path / features[:5]))
+        assert [needs_torch(net), needs_torch(opened), needs_torch(opened, inside=True)] == [found] * 3
+
+
+def test_bytes_are_refused_where_there_is_nothing_to_write_so(tmp_path: Path, data: str) -> None:
+    voting = ranker("committee", rankers=f"{toys.match('match-pyramid')}; bm25")
+    with pytest.raises(UsageError, match="committee is exported in fp32 alone"):
+        export(voting, tmp_path / "out", "int8", data)
+
+
 def test_exported_members_read_texts_once(tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     members = f"{toys.match('match-pyramid')}; bm25; {toys.match('multihop')}"
     voting = ranker("committee", rankers=members)
@@ -96,16 +160,7 @@ def test_exported_members_read_texts_once(tmp_path: Path, data: str, monkeypatch
 def test_it_runs_without_torch(tmp_path: Path, data: str) -> None:
     members = f"{toys.match('match-pyramid')}; {toys.match('deep-matching')}"
     voting = export(ranker("committee", rankers=members), tmp_path / "out", calibrate=data).ranker
-    script = f"""
-import sys
-for name in ("torch", "transformers", "onnx"):
-    sys.modules[name] = None
-import demur
-print(demur.open({str(tmp_path / "out")!r}).score("which ship?", {ANSWERS!r}).tolist())
-"""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert np.allclose(json.loads(done.stdout), voting.score("which ship?", ANSWERS), atol=1e-6)
+    assert np.allclose(without_torch(tmp_path / "out"), voting.score("which ship?", ANSWERS), atol=1e-6)
 
 
 def test_a_graph_that_is_off_is_refused(tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from demur.files import written
 from demur.rankers import Ranker, open_model
 from demur.rankers.committee import Committee
 from demur.rankers.cross_encoder import CrossEncoder, positions
+from demur.rankers.fusion import Fusion
 from demur.rankers.match_nets import Match
 from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
 from demur.rankers.pieces import pieces
@@ -76,7 +77,7 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
         raise DataError("is there already and is no model", path=folder, fix="name another folder")
     if (held := getattr(ranker, "folder", "")) and folder.resolve() == Path(held).resolve():
         raise UsageError(f"{folder} holds the network itself, which would be lost; name another folder")
-    if isinstance(ranker, Match | Committee):
+    if isinstance(ranker, Match | Committee | Fusion):
         from demur.training import export_match
 
         return export_match.export(ranker, folder, precision, calibrate)
@@ -85,7 +86,7 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
 
         return mini_export.export(ranker, folder, precision or "int8", calibrate)
     if not isinstance(ranker, CrossEncoder):
-        what = f"{ranker.spec} is no cross-encoder, mini-torch, net that matches words, or committee of such"
+        what = f"{ranker.spec} is no cross-encoder, mini-torch, net that matches words, or several of such"
         raise UsageError(f"{what}, and only those can be exported; demur train --base minilm makes one")
     if not ranker.alone:  # the file would score each pair by itself
         what = f"{ranker.name} reads an answer beside others of its pool, which no file of ours can"

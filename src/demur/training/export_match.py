@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from demur import __version__
+from demur.embedders.base import Embedder
 from demur.errors import UsageError
 from demur.files import written
 from demur.rankers import Ranker, open_model
 from demur.rankers.committee import Committee
+from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.fusion import Fusion
 from demur.rankers.match_nets import FACTS, Match
 from demur.rankers.onnx import MODEL
 from demur.rankers.onnx_match import OnnxMatch
@@ -22,61 +26,80 @@ from demur.training import onnx_match
 from demur.training.export import Exported, card, check_near, compared, some
 from demur.training.export import export as export_network
 
+Several = Committee | Fusion
 Files = dict[str, tuple[Path, int]]
 """Files of vectors that lie there, by their fingerprint, and when they were written."""
 
 
-def export(ranker: Match | Committee, folder: Path, precision: str, calibrate: str) -> Exported:
-    """A net as a folder of the ranker ``onnx-match``; or a committee of exported members.
+def export(ranker: Match | Several, folder: Path, precision: str, calibrate: str) -> Exported:
+    """A net as a folder of the ranker ``onnx-match``; or a committee or fusion of exported members.
 
     Members that are cross-encoders have the `precision` that is asked for; those that need no torch stay.
     """
     pools = some(calibrate)
-    if isinstance(ranker, Match) and precision == "int8":
+    what = next((part for part in _parts(ranker) if (needed := needs_torch(part))), None)
+    if what is not None:
+        raise UsageError(f"the member {what.spec} needs torch, and {needed} cannot be exported")
+    exact = precision == "fp32" or not any(part.name == CrossEncoder.name for part in _parts(ranker))
+    if exact and precision == "int8":
         raise UsageError(f"{ranker.name} is exported in fp32 alone, which is small and fast; leave int8 out")
     with written(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent)
     with temporary as beside:
-        inside, files = Path(beside), Files()
-        if isinstance(ranker, Committee):
-            places = [inside / f"member-{number}" for number in range(1, 1 + len(ranker.members))]
-            members = [
-                _member(member, place, precision, calibrate, files)
-                for member, place in zip(ranker.members, places, strict=True)
-            ]
-            found: Ranker = ranker.holding(members)
-        else:
-            found = _net(ranker, inside, files)
+        inside = Path(beside)
+        found = _exported(ranker, inside / "net", precision, calibrate, {})
         agreement = compared(ranker, found, pools, calibrate)
-        exact = precision == "fp32" or all(isinstance(one, Match) for one in _parts(ranker))
         if exact:
             check_near(agreement, folder)
         said = "fp32" if exact else precision or "int8"
         made: dict[str, Any] = {"from": ranker.fingerprint, "precision": said, "graph": "torch"}
         made |= {"demur": __version__, "agreement": asdict(agreement)}
-        what = "committee" if isinstance(ranker, Committee) else ranker.name
-        save(found, folder, made, {"README.md": card(said, agreement, what)})
+        save(found, folder, made, {"README.md": card(said, agreement, ranker.name)})
     return Exported(folder, open_model(folder), said, "torch", agreement)
 
 
-def _parts(ranker: Ranker) -> tuple[Ranker, ...]:
-    return ranker.members if isinstance(ranker, Committee) else (ranker,)
+def _parts(ranker: Ranker) -> Iterator[Ranker]:
+    """The rankers that a committee or fusion is made of in the end."""
+    if isinstance(ranker, Several):
+        for member in ranker.members:
+            yield from _parts(member)
+    else:
+        yield ranker
 
 
-def _member(member: Ranker, place: Path, precision: str, calibrate: str, files: Files) -> Ranker:
-    """The exported member of a committee; the same, if it can do without torch."""
-    if isinstance(member, Match):
+def needs_torch(part: Ranker | Embedder, inside: bool = False) -> str:
+    """What in a ranker needs torch and cannot be exported; empty if nothing does.
+
+    What is `inside` another ranker, such as the first one of ``feedback``, is not exported at all.
+    """
+    if part.name in TORCH or (inside and isinstance(part, Match | CrossEncoder)):
+        return part.name
+    if isinstance(part, Match | CrossEncoder):
+        return ""
+    features = getattr(getattr(part, "learnt", part), "embedder", None)
+    held = [*getattr(part, "members", ()), getattr(features, "of", features)]  # of one that is kept
+    return next((found for each in held if each is not None and (found := needs_torch(each, True))), "")
+
+
+TORCH = ("bidaf", "encoder", "joint", "mini-torch", "span-reader")
+
+
+def _exported(ranker: Ranker, place: Path, precision: str, calibrate: str, files: Files) -> Ranker:
+    """The exported ranker, in a place of its own; the same, if it can do without torch."""
+    if isinstance(ranker, Several):
+        return ranker.holding(
+            tuple(
+                _exported(member, place.with_name(f"{place.name}-{number}"), precision, calibrate, files)
+                for number, member in enumerate(ranker.members, 1)
+            )
+        )
+    if isinstance(ranker, Match):
         place.mkdir()
-        return _net(member, place, files)
-    if member.name == "cross-encoder":
-        return export_network(member, place, precision, calibrate).ranker
-    if member.name in TORCH:
-        raise UsageError(f"the member {member.spec} needs torch, and {member.name} cannot be exported")
-    return member
-
-
-TORCH = ("bidaf", "encoder", "joint", "span-reader")
+        return _net(ranker, place, files)
+    if ranker.name == CrossEncoder.name:
+        return export_network(ranker, place, precision, calibrate).ranker
+    return ranker
 
 
 def _net(ranker: Match, place: Path, files: Files) -> OnnxMatch:
