@@ -28,6 +28,15 @@ def test_what_was_saved_is_opened(folder: Path) -> None:
     assert (found.spec, found.made, list(found.files)) == ("bm25(k1=1.5)", {"seed": 1}, ["weights.bin"])
 
 
+def test_who_may_read_the_facts_may_read_the_files(tmp_path: Path) -> None:
+    with store.saving(tmp_path / "m", "bm25") as place:
+        for name, mode in (("secret.bin", 0o600), ("known.bin", 0o644)):
+            (place / name).write_bytes(b"abc")
+            (place / name).chmod(mode)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "m").iterdir()}
+    assert modes["secret.bin"] == modes[store.FACTS] and modes["known.bin"] & 0o600 == 0o600
+
+
 def test_another_file_or_another_spec_is_refused(folder: Path) -> None:
     told = facts(folder)
     (folder / store.FACTS).write_text(json.dumps({**told, "spec": "bm25(k1=9)"}), "utf-8")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,6 +82,7 @@ def saving(folder: str | Path, spec: str, made: Mapping[str, Any] | None = None)
             facts = {"format": FORMAT, "spec": spec, "files": files, "seal": seal, "made": dict(made or {})}
             text = json.dumps(facts, ensure_ascii=False, indent=1, allow_nan=False)
             (beside / FACTS).write_text(text + "\n", "utf-8")
+            _readable(beside, files)
             if folder.is_dir():
                 old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
                 folder.replace(old)
@@ -90,6 +92,15 @@ def saving(folder: str | Path, spec: str, made: Mapping[str, Any] | None = None)
                 beside.replace(folder)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _readable(folder: Path, files: Iterable[str]) -> None:
+    """Let who may read what the folder says read its files too: safetensors makes them the owner's alone."""
+    mode = stat.S_IMODE((folder / FACTS).stat().st_mode)
+    for name in files:
+        found = (folder / name).stat()
+        if found.st_nlink == 1 and stat.S_IMODE(found.st_mode) & mode != mode:
+            (folder / name).chmod(mode)
 
 
 def opened(folder: str | Path, check: bool = True) -> Model:

@@ -169,6 +169,39 @@ def test_what_is_no_reader_or_has_no_answers_is_refused(reader: Path, tmp_path: 
         Lesson(Averaged(), SpanReader(model=toys.answerer()), ())
 
 
+def test_misplaced_answers_and_several_passages_are_refused(reader: Path, tmp_path: Path) -> None:
+    asked = list(pools(str(data(reader, "train"))))
+    unplaced = [replace(one, extra={**one.extra, "answers": [{"text": "may"}]}) for one in asked]
+    formats.write(tmp_path / "unplaced.jsonl", unplaced)
+    two = [Pool.of(one.question, one.answers * 2, id=one.id) for one in asked]
+    formats.write(
+        tmp_path / "two.jsonl", [replace(b, extra=a.extra) for a, b in zip(asked, two, strict=True)]
+    )
+    for name, more, why in (
+        ("held", ("probe-cnn", "--probes-from", tmp_path / "unplaced.jsonl"), "where answer_start says"),
+        (tmp_path / "two.jsonl", ("learned",), "has 2 passages"),
+    ):
+        held = name if isinstance(name, Path) else data(reader, name)
+        done = demur("calibrate", reader, held, "--doubt", *more)
+        assert isinstance(done.exception, DemurError) and why in str(done.exception)
+
+
+def test_a_reader_that_quotes_nothing_right_has_no_gate(reader: Path, tmp_path: Path) -> None:
+    asked = list(pools(str(data(reader, "new"))))
+    never = [{"text": "zebra", "answer_start": 0}]
+    formats.write(tmp_path / "wrong.jsonl", [replace(one, extra={"answers": never}) for one in asked])
+    done = demur("calibrate", reader, tmp_path / "wrong.jsonl", "--doubt", "proba", "--risk", 0.1)
+    assert done.exit_code == 1 and "cannot carry the promise" in done.output, done.output
+
+
+def test_nothing_to_quote_is_the_least(reader: Path) -> None:
+    assert demur("calibrate", reader, data(reader, "new"), "--doubt", "learned").exit_code == 0
+    asked = [Pool.of("quest sailed?", [text]) for text in ("the ship sailed may the cape", "", "  ")]
+    for by in ("kept", "proba"):
+        found = Reading(reader=str(reader), by=by).confidence(asked, [np.zeros(1)] * 3)
+        assert found[0] > 0 and (found[1:] == 0).all()
+
+
 def test_a_doubt_written_anew_is_read_anew(reader: Path) -> None:
     asked = [Pool.of("quest sailed?", ["the ship sailed may the cape"], [1])]
     found = []

@@ -61,6 +61,8 @@ def test_misuse_is_one_line(data: Path) -> None:
         ("--reader", "a", "--answers", "b"),
         ("--reader", "a", "--ranker", "bm25"),
         ("--answers", "a", "--qrels", "b"),
+        ("--answers", "a", "-m", "MAP"),
+        ("--reader", "a", "--convention", "trec"),
     ):
         done = demur("evaluate", data / "toy.json", *words)
         assert done.exit_code != 0

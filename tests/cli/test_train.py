@@ -129,6 +129,8 @@ def test_the_line_for_who_is_waiting() -> None:
     assert line(facts) == "stage 1 of 2, epoch 3 of 50, 50%, loss 0.2500, 9,999 a second"
     facts = {"stage": 2, "stages": 2, "step": 10, "steps": 20, "loss": 0.5, "seconds_left": 120.0}
     assert line(facts) == "stage 2 of 2, step 10 of 20, loss 0.5000, 2 min left"
+    grown = {"stage": 3, "stages": 3, "epoch": 6, "dev": 0.5, "members": 3}  # as the trainer members says
+    assert line(grown) == "stage 3 of 3, epoch 6, dev 0.5000"
     assert line({"stage": 1, "stages": 1, "epoch": 1, "epochs": 2, "loss": 0.5, "dev": 0.125}).endswith(
         "dev 0.1250"
     )

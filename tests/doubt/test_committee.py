@@ -67,6 +67,9 @@ def test_a_gate_asks_the_committee_it_was_made_for(tmp_path: Path) -> None:
         qualifier(made_for.spec, of="0123").confidence(pools, scores)
     with pytest.raises(UsageError, match="needs the folder"):
         qualifier("committee").confidence(pools, scores)
+    save(ranker("committee", rankers="bm25(stats=dataset); length", how="rank"), tmp_path / "other")
+    with pytest.raises(UsageError, match=r"needs word statistics first; .* stats=pool"):
+        qualifier("committee", model=str(tmp_path / "other")).confidence(pools, scores)
     with pytest.raises(UsageError, match="no committee"):
         qualifier("committee", model="bm25").confidence(pools, scores)
 

@@ -40,13 +40,20 @@ def test_overlap() -> None:
     assert overlap("", "the") == 1 and overlap("", "ship") == 0 and overlap("cat", "dog") == 0
 
 
-def test_answers_of_a_system(tmp_path: Path) -> None:
+def test_answers_of_a_system(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "answers.json"
     file.write_text('{"a": "x", "b": ""}')
     asked = [Pool("b", "?", ()), Pool("a", "?", ())]
     assert published.answers(str(file), asked) == ["", "x"]
     with pytest.raises(DataError, match="no answer to 'c'"):
         published.answers(str(file), [Pool("c", "?", ())])
+    facts = {"answers": [{"text": "x", "answer_start": 0}]}
+    always = [Pool(name, "?", (), facts) for name in "ac"]
+    assert published.answers(str(file), always) == ["x", ""], "as the official script of SQuAD 1.1 has it"
+    assert "no answer to 1 of 2 questions; they count as wrong" in caplog.text
+    for others in (always[1:], [*always, Pool("b", "?", (), {"answers": []})]):
+        with pytest.raises(DataError, match="no answer to 'c'"):
+            published.answers(str(file), others)
     for broken, message in (("[1]", "not an object"), ('{"a": 1}', "not an object"), ("{", "not JSON")):
         file.write_text(broken)
         with pytest.raises(DataError, match=message):

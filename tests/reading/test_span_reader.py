@@ -10,7 +10,7 @@ import pytest
 
 import demur
 from demur.errors import DataError, UsageError
-from demur.reading.base import Reading
+from demur.reading.base import Reading, portions
 from demur.reading.span_reader import SpanReader
 from laws import toys
 
@@ -140,6 +140,22 @@ def test_memory_stays_small_on_a_long_passage() -> None:
     tracemalloc.stop()
     assert found is None or passage[found.start : found.end] == found.text
     assert peak < 200e6
+
+
+def test_long_passages_are_read_few_at_a_time() -> None:
+    pairs = [("?", "a" * size) for size in (5, 3_999_996, 3, 5_000_000, 1, 1, 1)]
+    assert [len(some) for some in portions(pairs, 2)] == [1, 2, 1, 2, 1]
+    assert list(portions([])) == [] and [pair for some in portions(pairs) for pair in some] == pairs
+
+
+def test_a_stretch_is_quoted_once() -> None:
+    passage = "ship sailed round the cape. " * 9
+    overlapping = reader(max_length=32, stride=8).read_all([(QUESTION, passage)])[0]
+    joined = reader().read_all([(QUESTION, "the \U0001f469\u200d\U0001f467 ship e\u0301e\u0301e\u0301")])[0]
+    for found in (overlapping, joined):
+        spans = [quote.span for quote in found.quotes]
+        assert len(set(spans)) == len(spans) > 1
+    assert len(overlapping.quotes) == 20
 
 
 def test_saved_and_opened_it_reads_the_same(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -258,8 +259,16 @@ def test_what_nobody_could_take_is_said_before_the_game(take: str, start: Match)
     tuned = built("match-pyramid", epochs=1, tuned=True).train(TRAIN[:4])
     with pytest.raises(UsageError, match="were tuned"):
         Adversarial(**{**FAST, "take": "average"}).train(TRAIN, DEV, start=tuned, report=said.append)
+    for wanted in (Adversarial(**{**FAST, "take": take}), trainer("members", take="greedy")):
+        with pytest.raises(UsageError, match="dev set"):
+            wanted.check(TRAIN)  # before the stages that come first
+        wanted.check(TRAIN, DEV)
+    with pytest.raises(UsageError, match="or no early"):
+        Adversarial(early="", take="best").check(TRAIN, DEV)
     with pytest.raises(UsageError, match="not numbers"):
         Adversarial(weights="heavy")
+    with pytest.raises(UsageError, match="3 members but 2 weights"):
+        Adversarial(epochs=4, weights="1, 2")
     assert not said
 
 
@@ -273,7 +282,21 @@ def test_weights_by_hand_are_those_of_the_members_taken(start: Match) -> None:
     assert found.shares().tolist() == [0.25, 0.5, 0.25]
 
 
+@pytest.mark.parametrize("adversary", ADVERSARIES)
+def test_a_right_answer_is_shown_by_no_adversary_but_the_codes_own(adversary: str, start: Match) -> None:
+    rules = dataclasses.replace(PRESETS["code"], pool=8)
+    quarry = Quarry.of(TRAIN)
+    field = game.Field(start.fresh(), quarry, game.Course(adversary, rules, 1, 8, 3, 3, 0, 0))
+    for examples, grid, _ in field.batches(np.random.default_rng(0)):
+        with_right = (grid == quarry.right[examples][:, None]).any(axis=1)
+        assert with_right.all() if adversary == "irgan" else not with_right.any()
+
+
 def test_mistakes_are_one_clear_line() -> None:
+    with pytest.raises(UsageError, match="show 2 or more"):
+        trainer("adversarial(shown=1)")
+    trainer("adversarial(shown=1, adversary=mined)")
+    trainer("adversarial(shown=1, preset=paper)")
     with pytest.raises(UsageError, match="nothing to start from"):
         trainer("adversarial").train(TRAIN)
     with pytest.raises(UsageError, match="cannot start from bm25"):

@@ -87,6 +87,8 @@ def test_what_nobody_could_take_is_said_at_once() -> None:
     for take in ("best", "greedy"):
         with pytest.raises(DemurError, match="dev set"):
             Ensemble(by=NET, take=take).train(few, report=said.append)
+        with pytest.raises(DemurError, match="dev set"):
+            Ensemble(by=NET, take=take).check(few)
     with pytest.raises(DemurError, match="weights with a mean"):
         Ensemble(by=by, take="average").train(few, report=said.append)
     assert not [facts for facts in said if "epochs" in facts and "loss" not in facts], "no member was done"

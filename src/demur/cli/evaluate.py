@@ -93,6 +93,10 @@ def evaluate(
 
         if data is None or any(each is not None for each in (ranker, run, qrels, qualifier, no_positive)):
             raise UsageError("--reader and --answers go with DATA alone, such as squad/2.0/dev")
+        if measures != MEASURES or convention != "fixed":
+            raise UsageError(
+                "quotes are measured by EM and F1, as SQuAD has them; leave out --measures and --convention"
+            )
         measure_quoted(_read(data, read_as), data, reader, answers, confidence, seed, output, json)
         return
     if run is not None:

@@ -164,9 +164,11 @@ def _figure(cell: Cell) -> str:
 
 
 def _mean(cell: Cell) -> str:
+    from demur.experiments.markdown import counted
+
     if cell.mean is None:
         return "–"
-    return f"{cell.mean:.3f}" if cell.low is not None else f"{cell.mean:,.0f}"  # without interval: a count
+    return f"{cell.mean:.3f}" if cell.low is not None else counted(cell.mean)
 
 
 def _short(figure: float | None) -> str:

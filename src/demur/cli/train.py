@@ -165,7 +165,9 @@ def line(facts: dict[str, Any]) -> str:
     """The facts of a report as one line."""
     parts = [f"trial {facts['trial']} of {facts['trials']}"] if "trial" in facts else []
     parts += [f"stage {facts['stage']} of {facts['stages']}"]
-    parts += [f"{name} {facts[name]} of {facts[f'{name}s']}" for name in ("epoch", "step") if name in facts]
+    for name in ("epoch", "step"):
+        of = f" of {facts[f'{name}s']}" if f"{name}s" in facts else ""
+        parts += [f"{name} {facts[name]}{of}"] if name in facts else []
     parts += [f"{facts['share']:.0%}"] if "share" in facts else []
     parts += [f"{name} {facts[name]:.4f}" for name in ("loss", "dev") if facts.get(name) is not None]
     if facts.get("pairs_per_second"):

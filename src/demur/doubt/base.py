@@ -30,6 +30,8 @@ class Doubt(Spelled, ABC):
 
     pictures: ClassVar[bool] = False
     """Whether it looks at what probes see."""
+    least: ClassVar[float] = 0.0
+    """How sure it is where there is nothing to quote: no surer than of any span."""
 
     @abstractmethod
     def sure(self, seen: Observed, others: Sequence[Observed] = ()) -> FloatArray:

@@ -103,4 +103,8 @@ def _opened(model: str, written: int) -> Committee:
     found = ranker(model)
     if not isinstance(found, Committee):
         raise UsageError(f"{model} is no committee, so it has no members that may disagree")
+    for member in found.members:
+        if member.needs_preparing:
+            what = f"the member {member.spec} of {model} needs word statistics first"
+            raise UsageError(f"{what}; make the committee with one that has stats=pool, or a file")
     return found

@@ -96,6 +96,7 @@ class Reading(Qualifier):
         others = [observe(each, read, fixed=seen) for each in self._others]
         others += [observe(reader, read, fixed=seen, dropout=number) for number in range(self.passes)]
         sure = kept.doubt.sure(seen, others)
+        sure = np.where(seen.first > 0, sure, kept.doubt.least)
         found[places] = np.where(seen.says, sure, -np.inf) if self.quoting else sure
         return scored.of_top(found)
 

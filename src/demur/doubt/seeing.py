@@ -12,7 +12,7 @@ import numpy as np
 from demur.doubt.observed import Observed
 from demur.doubt.probes import Picture, Probes, States, drawn
 from demur.errors import UsageError
-from demur.reading.base import Reader
+from demur.reading.base import Reader, portions
 from demur.reading.spans import View, best, covering, span
 from demur.text import STOPWORDS, token_spans
 from demur.types import Pool
@@ -63,10 +63,10 @@ def observe(
     """
     seen: list[_Seen] = []
     with _dropping(reader, dropout):
-        for at in range(0, len(pools), _TOGETHER):
-            some = pools[at : at + _TOGETHER]
+        for pairs in portions([_pair(pool) for pool in pools], _TOGETHER):
+            at = len(seen)
+            some = pools[at : at + len(pairs)]
             views: list[list[tuple[View, Picture | None]]] = [[] for _ in some]
-            pairs = [_pair(pool) for pool in some]
             order = sorted(range(len(some)), key=lambda place: len("".join(pairs[place])))  # little padding
             more: Any = {"through": probes.weights} if probes is not None else {}
             for view in reader.views([pairs[place] for place in order], **more):
@@ -122,7 +122,7 @@ def _seen(
     start, end = int(view.places[first, 0]), int(view.places[last, 1])
     text = span(passage, start, end).text if first else ""
     says = bool(text) and found.null_odds <= reader.threshold
-    second = found.quotes[1].probability if len(found.quotes) > 1 else 0.0
+    second = _second([view for view, _ in views], reader.longest)
     near = passage[max(0, start - _NEAR) : end + _NEAR]
     return _Seen(
         *(view, picture, first, last, text, says, found.null_odds, found.null_probability, second),
@@ -141,6 +141,17 @@ def _chosen(reader: Reader, passage: str, views: Sequence[View]) -> tuple[int, i
         if span(passage, start, end).text:
             return number, first, last
     return 0, 0, 0
+
+
+def _second(views: Sequence[View], longest: int) -> float:
+    """The probability of the second best span of any window; it may be the best one, seen by another."""
+    spans = [
+        (score, *view.places[[first, last], [0, 1]].tolist(), view)
+        for view in views
+        for score, first, last in best(view, longest, 2)
+    ]
+    two = sorted(spans, key=lambda each: (-each[0], each[1], each[2]))[1:2]
+    return two[0][3].share(two[0][0]) if two else 0.0
 
 
 def _shared(question: str, near: str) -> float:

@@ -12,11 +12,11 @@ import numpy as np
 from demur.doubt.base import Averaged, Doubt, doubt
 from demur.doubt.kept import Kept, place_of, save, taught
 from demur.doubt.qualifier import Reading
-from demur.errors import UsageError
+from demur.errors import NoThreshold, UsageError
 from demur.reading.base import Reader
 from demur.reading.normalise import exact
 from demur.reading.opening import reader as named
-from demur.reading.published import golds
+from demur.reading.published import alone, answer_of, golds
 from demur.risk.calibrating import LEARNT_FROM
 from demur.risk.gate import Gate, calibrate
 from demur.risk.marks import Marks, mark
@@ -47,8 +47,12 @@ class Lesson:
             raise UsageError(
                 "there are no questions to teach a doubt on; give some that the reader has not seen"
             )
-        for pool in (*self.pools, *self.train):
+        for pool in self.pools:
             golds(pool)
+            if self.how.needs_fitting:
+                alone(pool)
+        for pool in self.train:
+            answer_of(pool)
 
     @classmethod
     def of(cls, how: str | Doubt, reader: str, pools: Sequence[Pool], train: Sequence[Pool] = ()) -> Lesson:
@@ -91,6 +95,8 @@ class Lesson:
         called = self.called or str(self.place.parent)
         how = Reading(reader=called, by="kept", quoting=True)
         judged = quoted(self.reader, pools)
+        if not any(pool.positives for pool in judged):
+            raise NoThreshold(risk, confidence, len(judged), None, None)
         made = calibrate(self.reader, judged, risk, confidence, qualifier=how, on_batch=on_batch, **settings)
         return replace(made, marks=Marks.of({mark(pool): pool for pool in (*pools, *self.pools)}.values()))
 

@@ -113,12 +113,17 @@ def spread(cell: Cell) -> str:
     return f"{cell.mean:.3f}{deviation}"
 
 
+def counted(figure: float) -> str:
+    """A figure that has no interval: a count, or a share in hindsight."""
+    return f"{figure:.3f}" if 0 < figure < 1 else f"{figure:,.0f}"
+
+
 def show(cell: Cell) -> str:
     """One cell: mean, interval and seeds, then the published figure."""
     published = f" *{cell.published:.3f}*" if cell.published is not None else ""
     if cell.mean is None:
         return f"–{published}"
     if cell.low is None:
-        return f"{cell.mean:,.0f}{published}"  # a count
+        return f"{counted(cell.mean)}{published}"
     seeds = f", {cell.seeds} seeds" if cell.seeds > 1 else ""
     return f"{cell.mean:.3f}{mark(cell)} <sub>{cell.low:.3f}–{cell.high:.3f}{seeds}</sub>{published}"

@@ -29,6 +29,8 @@ MODULES = (
     "demur.reading.bidaf",
 )
 """The modules whose code an observation hangs on."""
+DROPPING = ("demur.nets.dropout", "demur.nets.attention")
+"""Those that one of a pass with dropout hangs on besides."""
 
 
 class NotKeptError(DemurError):
@@ -51,7 +53,8 @@ def predictions(
         "fixed": _hash(fixed.window, fixed.first, fixed.last) if fixed else "",
         "dropout": dropout,
     }
-    file = cache.folder("observed") / f"{_key(said)}.npz"
+    modules = MODULES if dropout is None else MODULES + DROPPING
+    file = cache.folder("observed") / f"{_key(said, modules)}.npz"
     if file.is_file():
         try:
             return Observed.load(file)
@@ -84,8 +87,8 @@ def probes_of(reader: Reader, data: str, by: ProbeTrainer, make: bool = True) ->
     return found
 
 
-def _key(said: dict[str, Any]) -> str:
-    text = json.dumps({**said, "code": code.version(MODULES)}, sort_keys=True)
+def _key(said: dict[str, Any], modules: Sequence[str] = MODULES) -> str:
+    text = json.dumps({**said, "code": code.version(modules)}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

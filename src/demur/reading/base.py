@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ Pair = tuple[str, str]
 """A question and a passage."""
 
 _NOTHING = -1000.0  # the score of a passage in which there is not one token to quote
-_TOGETHER = 4096  # pairs read in one go
+_TOGETHER, _CHARACTERS = 4096, 4_000_000  # pairs read in one go, and characters of their passages
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +83,7 @@ class Reader(Ranker):
         pairs = list(pairs)
         different = list(dict.fromkeys(pairs))
         found: dict[Pair, Reading] = {}
-        for at in range(0, len(different), _TOGETHER):
-            some = different[at : at + _TOGETHER]
+        for some in portions(different):
             found |= dict(zip(some, self._readings(some), strict=True))
         return [found[pair] for pair in pairs]
 
@@ -99,9 +97,7 @@ class Reader(Ranker):
             for score, first, last in best(view, self.longest, self.n_best):
                 start, end = int(view.places[first, 0]), int(view.places[last, 1])
                 spans.append((score, start, end, view.share(score)))
-        chosen = heapq.nsmallest(self.n_best, spans, key=lambda each: (-each[0], each[1], each[2]))
-        quoted = (Quote(span(passage, a, b), score, share) for score, a, b, share in chosen)
-        quotes = tuple(quote for quote in quoted if quote.span.text)
+        quotes = tuple(_different(passage, spans, self.n_best))
         answers = bool(quotes) and null - quotes[0].score <= self.threshold
         return Reading(quotes[0].span if answers else None, quotes, null, null_probability)
 
@@ -118,3 +114,27 @@ class Reader(Ranker):
             self.reading(passage, sorted(views[place], key=lambda view: view.number))
             for place, (_, passage) in enumerate(pairs)
         ]
+
+
+def _different(passage: str, spans: Sequence[tuple[float, int, int, float]], count: int) -> Iterator[Quote]:
+    """The best quotes, each stretch once: windows overlap, and signs may belong to one character."""
+    seen: set[Span] = set()
+    for score, start, end, share in sorted(spans, key=lambda each: (-each[0], each[1], each[2])):
+        stretch = span(passage, start, end)
+        if stretch.text and stretch not in seen:
+            seen.add(stretch)
+            yield Quote(stretch, score, share)
+        if len(seen) == count:
+            return
+
+
+def portions(pairs: Sequence[Pair], count: int = _TOGETHER) -> Iterator[Sequence[Pair]]:
+    """The pairs, so many at a time; fewer of long passages, so that memory is bounded."""
+    begin, size = 0, 0
+    for at, (_, passage) in enumerate(pairs):
+        if at > begin and (at - begin == count or size + len(passage) > _CHARACTERS):
+            yield pairs[begin:at]
+            begin, size = at, 0
+        size += len(passage)
+    if begin < len(pairs):
+        yield pairs[begin:]

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from demur.reading.base import Pair, Reader, Reading
+from demur.reading.base import Pair, Reader, Reading, portions
 from demur.reading.span_reader import Tokens
 from demur.reading.sureness import Glance, Sureness, signals
 from demur.types import FloatArray, Pool, Span
 
 _Floats = NDArray[np.floating]
-_TOGETHER = 4096  # pairs looked at in one go
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +102,9 @@ class Looking(Reader):
         return [sorted(each, key=lambda seen: seen.number) for each in found]
 
 
-def _different(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+def _different(pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
     """The different pairs, so many at a time."""
-    every = list(dict.fromkeys(pairs))
-    for at in range(0, len(every), _TOGETHER):
-        yield every[at : at + _TOGETHER]
+    return portions(list(dict.fromkeys(pairs)))
 
 
 def glance(window: Tokens, at: int, score: float, spans: _Floats, layers: _Floats) -> Glance:

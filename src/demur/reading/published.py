@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from demur.data import sources
 from demur.errors import DataError
 from demur.files import whole
 from demur.types import Pool
+
+_log = logging.getLogger("demur")
 
 
 def place(name: str) -> Path:
@@ -35,12 +38,20 @@ def read(name: str) -> dict[str, str]:
 
 
 def answers(name: str, pools: Sequence[Pool]) -> list[str]:
-    """The answers to these questions; one that is missing is an error."""
+    """The answers to these questions.
+
+    One that is missing is an error where it might mean that there is none. Where every question has an
+    answer, as in SQuAD 1.1, it is wrong, as the official script has it, and a warning says how many are.
+    """
     found = read(name)
-    for pool in pools:
-        if pool.id not in found:
-            raise DataError(f"no answer to {pool.id!r}", path=place(name), fix='answer it, or say ""')
-    return [found[pool.id] for pool in pools]
+    missing = [pool for pool in pools if pool.id not in found]
+    if missing and (len(missing) == len(pools) or not all(golds(pool) for pool in pools)):
+        raise DataError(f"no answer to {missing[0].id!r}", path=place(name), fix='answer it, or say ""')
+    if missing:
+        _log.warning(
+            f"{name} has no answer to {len(missing):,} of {len(pools):,} questions; they count as wrong"
+        )
+    return [found.get(pool.id, "") for pool in pools]
 
 
 def golds(pool: Pool) -> list[str]:
@@ -52,3 +63,23 @@ def golds(pool: Pool) -> list[str]:
         what = f"the answers to question {pool.id!r} are not all objects with a text"
         raise DataError(what, fix='write "answers": [{"text": "…", "answer_start": 0}], or [] for none')
     return [answer["text"] for answer in listed]
+
+
+def alone(pool: Pool) -> None:
+    """An error, if a question has not one passage."""
+    if len(pool) != 1:
+        what = f"question {pool.id!r} has {len(pool)} passages; readers and doubts learn from one of each"
+        raise DataError(what, fix="take a split of squad, or a file in its form")
+
+
+def answer_of(pool: Pool) -> tuple[int, int] | None:
+    """Where the first answer to a question stands in its passage; None if there is none."""
+    listed = golds(pool) and pool.extra["answers"][0]
+    alone(pool)
+    if not listed:
+        return None
+    start, text = listed.get("answer_start"), listed["text"]
+    if type(start) is not int or pool.answers[0][start : start + len(text)] != text or start < 0:
+        what = f"the answer to {pool.id!r} does not stand where answer_start says"
+        raise DataError(what, fix="count characters from 0 in the passage as it is")
+    return start, start + len(text)

@@ -14,7 +14,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
 from demur.training.base import Report, Trainer, silent
-from demur.training.committee import Members
+from demur.training.committee import Members, sampled
 from demur.training.judging import checkpoint_name, judges, on_dev, sole
 from demur.training.quarry import Quarry
 from demur.training.remembered import Remembered
@@ -75,9 +75,16 @@ class Adversarial(Trainer):
             raise UsageError(f"{what}; patience, pool, margin and seed 0 or more")
         if min(self.learning_rate, self.generator_rate, self.temperature) < 0:
             raise UsageError("learning_rate, generator_rate and temperature must not be below 0")
+        if self.adversary == "irgan" and self.shown == 1 and self._rules().baseline:
+            what = "with one answer shown there are no others to be better than, so irgan would learn nothing"
+            raise UsageError(f"{what}; show 2 or more")
         if self.early:
             sole(self.early)
-        self._members()
+        self._members().counted(len(sampled(self.epochs, self.every)) if not self.patience else 0)
+
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """An error, if nobody could say what is to be taken in the end."""
+        self._members().possible(dev, bool(self.early) and judges(dev))
 
     def train(
         self,
@@ -104,7 +111,7 @@ class Adversarial(Trainer):
             named = checkpoints / f"{self._key(pools, dev, start)}.safetensors"
         has = start.fresh()
         judge = self._judge(start, has, dev)
-        self._members().possible(dev, judge is not None)  # known before hours are spent
+        self.check(pools, dev)  # known before hours are spent
         if self.take == "average" and has.network.tuned:
             what = "members whose vectors were tuned have each their own, so no mean"
             raise UsageError(f"{what}; take=committee, or leave out tuned")

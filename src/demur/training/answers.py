@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.errors import DataError, UsageError
+from demur.errors import UsageError
 from demur.evaluation.quoted import readings_of
 from demur.rankers.base import Ranker
 from demur.reading import squad
 from demur.reading.base import Reader
 from demur.reading.looking import Looking
 from demur.reading.network import NetworkReader, Window
-from demur.reading.published import golds
+from demur.reading.published import answer_of
 from demur.reading.spans import covering
 from demur.types import IntArray, Pool
 
@@ -41,21 +41,6 @@ def lessons(
             targets.append(target(window, answers[window.pair]))
             windows.append(dataclasses.replace(window, places=_NO_PLACES, fair=_NOT_FAIR))
     return windows, np.array(targets, np.int64)
-
-
-def answer_of(pool: Pool) -> tuple[int, int] | None:
-    """Where the first answer to a question stands in its passage; None if there is none."""
-    listed = golds(pool) and pool.extra["answers"][0]
-    if len(pool) != 1:
-        what = f"question {pool.id!r} has {len(pool)} passages; a reader learns from one of each"
-        raise DataError(what, fix="take a split of squad, or a file in its form")
-    if not listed:
-        return None
-    start, text = listed.get("answer_start"), listed["text"]
-    if type(start) is not int or pool.answers[0][start : start + len(text)] != text or start < 0:
-        what = f"the answer to {pool.id!r} does not stand where answer_start says"
-        raise DataError(what, fix="count characters from 0 in the passage as it is")
-    return start, start + len(text)
 
 
 def target(window: Window, answer: tuple[int, int] | None) -> tuple[int, int]:

@@ -49,10 +49,21 @@ class Members(Trainer):
         given = [part for part in self.weights.replace(";", ",").split(",") if part.strip()]
         Committee("; ".join(["length"] * max(len(given), 1)), self.how, self.weights)  # or it says why
 
+    def counted(self, members: int) -> None:
+        """An error, if weights are given for another number of members; 0 is a number that is not known."""
+        if members and self.take in ("committee", "average") and self.weights not in ("dev", "uniform"):
+            Committee("; ".join(["length"] * members), self.how, self.weights)  # or it says why
+
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """An error, if members cannot be told apart by dev where they must be."""
+        if self.take == "greedy":
+            self.possible(dev, True)
+
     def possible(self, dev: Sequence[Pool], figures: bool) -> None:
         """An error, if nobody can say what is to be taken: `figures` says whether members have one on dev."""
         if self.take == "best" and not figures:
-            raise UsageError("nobody knows which member is best: there was no dev set")
+            what = "nobody knows which member is best: there was no dev set with right answers, or no early"
+            raise UsageError(f"{what}; give them, or take another than best")
         if self.take == "greedy" and not judges(dev):
             raise UsageError("take=greedy needs a dev set with right answers")
 

@@ -64,6 +64,11 @@ class Ensemble(Trainer):
         """What of a pool the members hang on."""
         return seeded(self.by, self.seed).sees(pool)
 
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """An error, if nobody could say what is to be taken in the end, or no member could be made."""
+        self._members().possible(dev, judges(dev))
+        seeded(self.by, self.seed).check(pools, dev)
+
     def train(
         self,
         pools: Sequence[Pool],
@@ -74,7 +79,7 @@ class Ensemble(Trainer):
         report: Report = silent,
     ) -> Ranker:
         """What `take` says of the members, each of which these pools teach."""
-        self._members().possible(dev, judges(dev))  # known before hours are spent
+        self.check(pools, dev)  # known before hours are spent
         members: list[Ranker] = []
         figures: list[float] = []
         for number in range(1, self.count + 1):

@@ -149,7 +149,7 @@ class Field:
             examples, pools = examples[some], [pool for pool in pools if len(pool)]
             if not pools:
                 continue
-            if rules.with_right:
+            if rules.with_right and self.course.adversary == "irgan":  # the code's generator has it
                 pools = [
                     np.append(pool[: rules.pool - 1], self.quarry.right[each])
                     for pool, each in zip(pools, examples.tolist(), strict=True)

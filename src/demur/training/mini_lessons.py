@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from demur.reading.published import answer_of
 from demur.sentences import sentences
-from demur.training.answers import answer_of
 from demur.types import IntArray, Pool, Span
 
 _WHOLE = 0.2  # of the passages are shown whole

@@ -16,8 +16,8 @@ from demur.types import IntArray, Pool
 class Quarry:
     """Right answers with their questions, and what else may be shown, as numbers of texts.
 
-    `known` are all answers that are right for a question, wherever it is asked: none of them is ever drawn as
-    a wrong one.
+    `known` are all answers that are right for a question, wherever it is asked, and those beside them that
+    nobody judged: none of them is ever drawn as a wrong one.
     """
 
     texts: Sequence[str]
@@ -36,14 +36,18 @@ class Quarry:
             return numbers.setdefault(text, len(numbers))
 
         right_of: dict[int, set[int]] = {}
+        unjudged: dict[int, set[int]] = {}
         for pool in pools:
             right = {number(c.text) for c in pool.candidates if c.label is not None and c.label > 0}
             right_of.setdefault(number(pool.question), set()).update(right)
+            unknown = {number(c.text) for c in pool.candidates if c.label is None}
+            unjudged.setdefault(number(pool.question), set()).update(unknown)
         examples, own, known = [], [], []
         for pool in pools:
             question = number(pool.question)
-            never = right_of[question]
-            wrong = {number(c.text) for c in pool.candidates if c.label is not None and c.label <= 0} - never
+            wrong = {number(c.text) for c in pool.candidates if c.label is not None and c.label <= 0}
+            wrong -= right_of[question]
+            never = right_of[question] | (unjudged[question] - wrong)
             for candidate in pool.candidates:
                 if candidate.label is not None and candidate.label > 0:
                     examples.append((question, number(candidate.text)))
