@@ -82,7 +82,7 @@ def place_of(reader: Reader) -> Path:
     """Where a reader's own doubt lies."""
     folder = getattr(reader, "folder", "")
     if not folder:
-        raise UsageError(f"{reader.spec} lies in no folder of demur; name a folder for the doubt")
+        raise UsageError(f"{reader.spec} lies in no folder of demur; save the reader in one first")
     return Path(folder) / PLACE
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from demur.errors import UsageError
 from demur.evaluation.learning_plots import Curve, learning_curves
 from demur.experiments.kinds.base import Kept
+from demur.experiments.makers import stages
 from demur.experiments.recipe import Column, Row, Table
 from demur.experiments.runs import Run, kept
 
@@ -41,7 +42,26 @@ def draw(table: Table, results: Path, path: Path, only: Sequence[str] = ()) -> N
     if not panels:
         what = f"no result of {table.paper} {table.table}, {only[0]}, says what dev was after each epoch"
         raise UsageError(f"{what}; run demur reproduce without --cached, for rows that learn with a dev set")
-    learning_curves(path, dict(panels), "measure on dev", "epoch; before 0 that of the first stage")
+    learning_curves(
+        path, dict(panels), f"{_measure(table, only)} on dev", "epoch; before 0 that of the first stage"
+    )
+
+
+def _measure(table: Table, only: Sequence[str]) -> str:
+    """What dev was looked at by, where all stages of a group of rows agree on it."""
+    steps = [
+        step
+        for row in table.row
+        if row.group in only and row.trainer
+        for step in stages(Run(table, row, table.column[0], row.seeds[0]), there=False)
+    ]
+    said = {
+        str(getattr(step.by, name))
+        for step in steps
+        for name in ("early", "measure")
+        if hasattr(step.by, name)
+    }
+    return said.pop() if len(said) == 1 else "measure"
 
 
 def _joined(title: str, name: str) -> str:

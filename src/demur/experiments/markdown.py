@@ -125,5 +125,5 @@ def show(cell: Cell) -> str:
         return f"–{published}"
     if cell.low is None:
         return f"{counted(cell.mean)}{published}"
-    seeds = f", {cell.seeds} seeds" if cell.seeds > 1 else ""
+    seeds = f", {cell.seeds} seeds" if cell.seeds > 1 else ", 1 seed" if cell.wanted > 1 else ""
     return f"{cell.mean:.3f}{mark(cell)} <sub>{cell.low:.3f}–{cell.high:.3f}{seeds}</sub>{published}"

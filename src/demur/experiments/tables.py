@@ -35,6 +35,8 @@ class Cell:
     pools: int
     published: float | None
     note: str
+    wanted: int = 1
+    """How many seeds the recipe asks for."""
     difference: float | None = None
     """The mean over pools of the difference from the table's baseline."""
     p: float | None = None
@@ -221,4 +223,5 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
                     pools=figure.pools if figure else 0,
                     published=table.figure(row, column, measure, convention),
                     note=note,
+                    wanted=len(row.seeds),
                 )
