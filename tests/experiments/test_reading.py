@@ -13,7 +13,7 @@ from demur.doubt.probe_training import ProbeTrainer
 from demur.errors import DemurError
 from demur.evaluation.quoted import evaluate_reader
 from demur.evaluation.selective import AURC, AUROC
-from demur.experiments import drawing, observing, recipe, tables
+from demur.experiments import drawing, markdown, observing, recipe, tables
 from demur.experiments.kinds.reading import reader_of
 from demur.experiments.of_answers import gains, plain, selective
 from demur.experiments.reading_figures import cases
@@ -191,6 +191,12 @@ def test_a_table_of_what_readers_quote(table: Table, tmp_path: Path) -> None:
         assert found[measure] == pytest.approx(told.report.measures[measure].mean)
     assert found["best F1"] == pytest.approx(told.best["F1"].mean)
     assert found["NoAns-EM"] == 0, "this reader always answers"
+
+
+def test_a_share_in_hindsight_is_not_shown_as_a_count() -> None:
+    assert [markdown.counted(figure) for figure in (0.5809, 5928.0, 3214.3, 0.0)] == [
+        *("0.581", "5,928", "3,214", "0")
+    ]
 
 
 def test_one_case_of_each_outcome_is_shown(table: Table) -> None:

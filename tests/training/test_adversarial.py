@@ -6,7 +6,6 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -280,16 +279,6 @@ def test_weights_by_hand_are_those_of_the_members_taken(start: Match) -> None:
         found = taught(start, take="committee", weights="1, 2, 1")
     assert isinstance(found, Committee) and found.taken == [0, 3, 4]
     assert found.shares().tolist() == [0.25, 0.5, 0.25]
-
-
-@pytest.mark.parametrize("adversary", ADVERSARIES)
-def test_a_right_answer_is_shown_by_no_adversary_but_the_codes_own(adversary: str, start: Match) -> None:
-    rules = dataclasses.replace(PRESETS["code"], pool=8)
-    quarry = Quarry.of(TRAIN)
-    field = game.Field(start.fresh(), quarry, game.Course(adversary, rules, 1, 8, 3, 3, 0, 0))
-    for examples, grid, _ in field.batches(np.random.default_rng(0)):
-        with_right = (grid == quarry.right[examples][:, None]).any(axis=1)
-        assert with_right.all() if adversary == "irgan" else not with_right.any()
 
 
 def test_mistakes_are_one_clear_line() -> None:

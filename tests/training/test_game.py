@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 
 import numpy as np
 import pytest
 import torch
 
 from demur.rankers.match_nets import Match
+from demur.training.adversarial import ADVERSARIES
 from demur.training.game import Course, Field
 from demur.training.irgan import PRESETS, chances, deserved, drawn, reinforce
 from demur.training.quarry import Quarry
@@ -43,3 +45,12 @@ def test_the_answers_drawn_are_enough_for_the_generators_gradient(field: Field, 
     assert alike == (largest < 1e-6), "so that the test could fail"
     for one, other in zip(found, expected, strict=True):
         assert torch.allclose(one, other, atol=1e-6 + 1e-4 * largest)
+
+
+@pytest.mark.parametrize("adversary", ADVERSARIES)
+def test_a_right_answer_is_shown_by_no_adversary_but_the_codes_own(adversary: str, field: Field) -> None:
+    rules = dataclasses.replace(PRESETS["code"], pool=8)
+    other = Field(field.has, field.quarry, Course(adversary, rules, 1, 8, 3, 3, 0, 0))
+    for examples, grid, _ in other.batches(np.random.default_rng(0)):
+        with_right = (grid == field.quarry.right[examples][:, None]).any(axis=1)
+        assert with_right.all() if adversary == "irgan" else not with_right.any()
