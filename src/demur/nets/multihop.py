@@ -59,9 +59,8 @@ class Multihop(MatchNet):
         if self.length:  # padding is looked at too
             q, a = filled(q, self.length), filled(a, self.length)
             asked, there = (there.new_ones(each.shape[:2]) for each in (q, a))
-        seen = self.hops(q, asked)
-        found = [cosine_similarity(one, self.answer(a, there, one)) for one in seen]
-        return torch.stack(found).sum(0)  # b
+        seen = torch.stack(self.hops(q, asked))  # 1+hops × b × 2h
+        return cosine_similarity(seen, self.answer(a, there, seen), dim=2).sum(0)  # b
 
     def hops(self, q: Tensor, asked: Tensor) -> list[Tensor]:
         """What is seen in the question, b × 2h, at first and by each hop."""
@@ -74,15 +73,16 @@ class Multihop(MatchNet):
         return seen
 
     def answer(self, a: Tensor, there: Tensor, seen: Tensor) -> Tensor:
-        """What is seen in the answer, b × 2h, with something of the question in mind."""
-        states = self.sequence(a * seen[:, None], there)  # b × t × 2h
-        return attended(a, states.sum(2), there)
+        """What is seen in the answer with each thing in mind that was seen in the question: both k × b × 2h."""
+        mixed = (a * seen[:, :, None]).flatten(0, 1)  # k·b × t × 2h
+        states = self.sequence(mixed, there.repeat(len(seen), 1))
+        return attended(a, states.sum(2).view(len(seen), *there.shape), there)
 
     def _dropped(self, x: Tensor) -> Tensor:
         return dropout(x, self.drop, self.training)
 
 
 def attended(x: Tensor, weights: Tensor, there: Tensor) -> Tensor:
-    """The mean of b × t × 2h weighed by the softmax of b × t, over the places that are there: b × 2h."""
-    shares = weights.masked_fill(~there, -torch.inf).softmax(1)  # b × t
-    return (shares[:, None] @ x)[:, 0]
+    """The mean of b × t × 2h weighed by the softmax of … × b × t, over the places there are: … × b × 2h."""
+    shares = weights.masked_fill(~there, -torch.inf).softmax(-1)
+    return (shares[..., None, :] @ x)[..., 0, :]

@@ -12,7 +12,7 @@ from demur.nets.match_net import Worded
 from demur.rankers.word_numbers import Read
 from demur.types import IntArray
 
-_AT_ONCE = 128  # texts
+_AT_ONCE = 64  # texts; of more, the short ones are filled up too far
 _HELD = 1 << 16  # words whose states are held
 
 

@@ -29,7 +29,8 @@ from demur.training.irgan import Rules, chances, deserved, drawn, highest, hinge
 from demur.training.quarry import Quarry
 from demur.types import IntArray, Pool
 
-_TOGETHER = 64  # pairs
+_TOGETHER = 64  # pairs that are learnt from
+_JUDGED = 32  # pairs that are only scored
 _KEEP = 30.0  # seconds between checkpoints
 _LEAST = 1e-8  # of a weight that is not rounded from 0
 
@@ -256,7 +257,8 @@ class Field:
         rows, columns = np.nonzero(np.ones(texts.shape) if there is None else there.numpy())
         questions, answers = self.quarry.questions[examples][rows], texts[rows, columns]
         order = np.argsort(np.diff(self.read.first)[answers], kind="stable")  # so that little is filled up
-        batches = np.array_split(order, -(-len(order) // _TOGETHER))
+        most = _TOGETHER if torch.is_grad_enabled() else _JUDGED
+        batches = np.array_split(order, -(-len(order) // most))
         words = self.has.question_words, self.has.answer_words
         found = match_pairs.scores(net, self.read, questions, answers, words, batches)
         if not found.isfinite().all():  # nothing can be drawn by such scores, nor learnt from them
