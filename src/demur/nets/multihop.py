@@ -73,7 +73,7 @@ class Multihop(MatchNet):
         return seen
 
     def answer(self, a: Tensor, there: Tensor, seen: Tensor) -> Tensor:
-        """What is seen in the answer with each thing in mind that was seen in the question: both k × b × 2h."""
+        """What is seen in the answer, with each thing in mind that was seen in the question: k × b × 2h."""
         mixed = (a * seen[:, :, None]).flatten(0, 1)  # k·b × t × 2h
         states = self.sequence(mixed, there.repeat(len(seen), 1))
         return attended(a, states.sum(2).view(len(seen), *there.shape), there)
