@@ -135,6 +135,25 @@ def test_states_may_be_multiplied_inside_the_reader(kind: str, precision: str) -
         list(named("mini").views(pairs, through=weights))
 
 
+def test_the_second_best_span_is_that_of_trying_all() -> None:
+    reader = SpanReader(model=toys.answerer(), max_length=32, stride=8)
+    asked = pools()
+    expected = np.zeros(len(asked))
+    found: list[list[tuple[float, float]]] = [[] for _ in asked]
+    for view in reader.views([(pool.question, pool.answers[0]) for pool in asked]):
+        scale = np.log(np.exp(view.starts).sum()) + np.log(np.exp(view.ends).sum())
+        for a in range(1, len(view.starts)):
+            for b in range(a, min(a + reader.longest, len(view.starts))):
+                if view.fair[a]:
+                    score = float(view.starts[a] + view.ends[b])
+                    found[view.pair].append((score, score - scale))
+    for place, each in enumerate(found):
+        if len(each) > 1:
+            expected[place] = np.exp(sorted(each, reverse=True)[1][1])
+    assert observe(reader, asked).second == pytest.approx(expected, rel=1e-5)
+    assert sorted(expected > 0) == [False] + [True] * 6
+
+
 def test_golds_are_found_in_the_windows_that_show_them_whole() -> None:
     reader = SpanReader(model=toys.answerer(), max_length=32, stride=8)
     asked = pools()

@@ -114,12 +114,24 @@ def test_they_are_drawn_for_a_group(table: Table, results: Path, tmp_path: Path)
     )
     drawing.draw(table, results, tmp_path / "net.svg", ["net"])
     text = (tmp_path / "net.svg").read_text()
-    assert all(f">{name}<" in text or f"<!-- {name} -->" in text for name in ("net", "net adversarial"))
+    said = ("net", "net adversarial", "MAP on dev")
+    assert all(f">{name}<" in text or f"<!-- {name} -->" in text for name in said)
     with pytest.raises(UsageError, match=r"name one group of them with --only: net$"):
         drawing.draw(table, results, tmp_path / "all.svg")
     with pytest.raises(UsageError, match="lexical, says what dev was"):
         drawing.draw(table, results, tmp_path / "none.svg", ["lexical"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["net.svg"]
+
+
+def test_no_measure_is_named_that_only_some_stages_went_by(
+    table: Table, results: Path, tmp_path: Path
+) -> None:
+    first, *rest = table.row
+    stage = dataclasses.replace(first.stage[0], settings="epochs=3, early=RR")
+    other = dataclasses.replace(first, stage=[stage])
+    drawing.draw(dataclasses.replace(table, row=[other, *rest]), results, tmp_path / "net.svg", ["net"])
+    text = (tmp_path / "net.svg").read_text()
+    assert "measure on dev" in text and "MAP on dev" not in text
 
 
 def test_what_was_kept_before_has_no_epochs(table: Table, results: Path, tmp_path: Path) -> None:
