@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -16,7 +17,7 @@ from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match
 from demur.rankers.opening import save
 from demur.training import game, irgan, trainer
-from demur.training.adversarial import ADVERSARIES, Adversarial
+from demur.training.adversarial import ADVERSARIES, COLDEST, Adversarial
 from demur.training.irgan import PRESETS, chances, drawn, hinge, reinforce, reward
 from demur.training.quarry import Quarry
 from demur.types import Pool
@@ -250,6 +251,11 @@ def test_nets_that_go_astray_are_one_line(rate: str, start: Match) -> None:
     assert "\n" not in str(found.value)
 
 
+def test_the_coldest_game_can_be_played(start: Match) -> None:
+    found = Adversarial(**{**FAST, "temperature": COLDEST}).train(TRAIN, start=start)
+    assert np.isfinite(found.score_pools(TRAIN)[0]).all()
+
+
 @pytest.mark.parametrize("take", ["best", "greedy"])
 def test_what_nobody_could_take_is_said_before_the_game(take: str, start: Match) -> None:
     said: list[dict[str, Any]] = []
@@ -292,4 +298,6 @@ def test_mistakes_are_one_clear_line() -> None:
         trainer("adversarial").train(TRAIN, start=demur.ranker("bm25"))
     with pytest.raises(demur.DemurError, match="unknown adversary"):
         trainer("adversarial(adversary=irgn)")
+    with pytest.raises(UsageError, match=r"temperature of 1e-42.*take 1e-06 or more"):
+        trainer("adversarial(temperature=1e-42)")
     assert irgan.PRESETS.keys() == {"fixed", "paper", "code"}

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ADVERSARIES = ("irgan", "mined", "bm25", "none")
 PRESETS = ("fixed", "paper", "code")
+COLDEST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,9 @@ class Adversarial(Trainer):
             raise UsageError(f"{what}; patience, pool, margin and seed 0 or more")
         if min(self.learning_rate, self.generator_rate, self.temperature) < 0:
             raise UsageError("learning_rate, generator_rate and temperature must not be below 0")
+        if 0 < self.temperature < COLDEST:
+            what = f"at a temperature of {self.temperature} scores are no longer numbers"
+            raise UsageError(f"{what}; take {COLDEST} or more, or 0 for the preset's own")
         if self.adversary == "irgan" and self.shown == 1 and self._rules().baseline:
             what = "with one answer shown there are no others to be better than, so irgan would learn nothing"
             raise UsageError(f"{what}; show 2 or more")
