@@ -13,9 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import demur
-from demur import registry
-from demur.data import sources
-from tools import figures, guarantee, speed
+from tools import figures, guarantee, named, speed
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,28 +94,6 @@ def api() -> str:
     return "\n".join(parts)
 
 
-def names() -> str:
-    """`docs/names.md`: everything registered by name."""
-    parts = [f"{NOTICE}# Everything by name\n"]
-    for kind in registry.OURS:
-        rows = [f"| `{name}` | {_described(kind, name)} |" for name in sorted(registry.OURS[kind])]
-        parts.append(
-            "\n".join([f"## {kind.capitalize()}s\n", "| name | what it is |", "|---|---|", *rows, ""])
-        )
-    return "\n".join(parts)
-
-
-def _described(kind: str, name: str) -> str:
-    """What stands under a name: a dataset's description, or else the first line of a docstring."""
-    if kind == "dataset":
-        return f"{sources.facts(name).description}."
-    thing = registry.find(kind, name)
-    if kind == "measure" and thing.name != name:
-        return f"`{thing.name}` by another name."
-    text = inspect.getdoc(getattr(thing, "compute", thing)) or ""  # a measure is what it computes
-    return text.partition("\n")[0].replace("``", "`")
-
-
 def formats() -> str:
     """`docs/formats.md`: every format, as its module describes it."""
     from demur.data.formats import FORMATS
@@ -181,8 +157,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "formats.md": formats,
     "guarantee.md": guarantee.page,
     "guarantee.svg": guarantee.picture,
-    "names.md": names,
+    "names.md": lambda: NOTICE + named.names(),
     "results.md": results,
+    "settings.md": lambda: NOTICE + named.settings(),
     "speed.md": lambda: NOTICE + speed.page(),
     "../README.md": readme,
 }

@@ -40,6 +40,26 @@ MISTAKES = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "error",
+    [MemoryError(), RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 4 bytes")],
+)
+def test_too_little_memory_is_said_in_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full() -> None:
+        raise error
+
+    monkeypatch.setattr("demur.cli.main.app", full)
+    with pytest.raises(SystemExit) as left:
+        main()
+    err = capsys.readouterr().err
+    assert left.value.code == 1 and err.count("\n") == 1 and "there is not enough memory for this" in err
+    monkeypatch.setattr("demur.cli.main.app", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        main()
+
+
 @pytest.mark.parametrize(("words", "said"), MISTAKES)
 def test_a_mistake_is_said_in_one_line(
     words: tuple[str, ...],

@@ -126,7 +126,7 @@ def test_settings_that_are_off_are_as_before() -> None:
 
 
 def test_early_names_one_measure_that_dev_can_tell() -> None:
-    with pytest.raises(UsageError, match="names several measures"):
+    with pytest.raises(UsageError, match="must be one measure"):
         trainer("cross-encoder(early='MAP, RR')")
     blank = [Pool.of(pool.question, pool.answers) for pool in POOLS[8:]]
     with pytest.raises(DataError, match="early=MAP has nothing to go by: dev has no right answer"):

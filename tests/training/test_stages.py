@@ -170,6 +170,24 @@ def test_the_card_names_the_terms_of_known_data() -> None:
     assert "Not measured: there was no dev set" in page
 
 
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ("siamese(patience=3)", "early stopping on `d`;"),
+        ("siamese(early=none)", "early stopping on nothing;"),
+        ("adversarial", "`d` said what is best;"),
+        ("adversarial(patience=2)", "early stopping on `d`;"),
+        ("members", "`d` said what is best;"),
+    ],
+)
+def test_the_card_says_what_dev_was_there_for(by: str, said: str) -> None:
+    from demur.training import card, trainer
+    from demur.training.stages import Done
+
+    done = Done("t", "d", trainer(by).spec, {"pools": 1, "pairs": 2, "right": 1})
+    assert said in card.text(demur.ranker("overlap"), Recipe("siamese", [Stage("t")]), [done], None)
+
+
 def test_part_of_the_data_lies_within_more_of_it(files: dict[str, str]) -> None:
     ids = {
         n: {pool.id for pool in pools_of(f"{files['first']}+{files['second']}", n, 3)} for n in (5, 20, 99)

@@ -77,3 +77,15 @@ def main() -> None:
     except OSError as error:  # a full disk behind stdout, say: not our bug, and no traceback
         sys.stderr.write(f"demur: {error.strerror or error}: {error.filename or 'the output'}\n")
         sys.exit(FAILED)
+    except (MemoryError, RuntimeError) as error:
+        if not _too_large(error):
+            raise
+        fix = "take smaller batches or nets, shorter texts, or a part of the data"
+        sys.stderr.write(f"demur: there is not enough memory for this; {fix}\n")
+        sys.exit(FAILED)
+
+
+def _too_large(error: Exception) -> bool:
+    """Whether memory was wanted that there is not; torch has no error of its own for it."""
+    said = "allocate memory", "out of memory", "Storage size calculation overflowed"
+    return isinstance(error, MemoryError) or any(each in str(error) for each in said)

@@ -12,14 +12,21 @@ from demur.training.base import Report, Trainer
 
 __all__ = ["Report", "Trainer", "seeded", "trainer"]
 
+SEEDS = 2**32
+"""How many seeds there are: all libraries that draw take these."""
+_FASTEST = 1000  # a rate that no net learns with; far above, steps are no numbers any more
+_RATES = "learning_rate", "generator_rate"
+
 
 def trainer(spec: str, **settings: Setting) -> Trainer:
     """The trainer a spec names, such as ``siamese(loss=pairwise, margin=0.01)``."""
     built: Trainer = registry.build("trainer", spec, settings)
-    if getattr(built, "seed", 0) < 0:
-        raise UsageError(f"seed={built.seed} must be 0 or more")  # type: ignore[attr-defined]  # as was seen
-    if getattr(built, "learning_rate", 1) < 0:
-        raise UsageError(f"learning_rate={built.learning_rate:g} must be above 0")  # type: ignore[attr-defined]
+    known: dict[str, Any] = {name: getattr(built, name, 0) for name in ("seed", *_RATES)}
+    if not 0 <= known["seed"] < SEEDS:
+        raise UsageError(f"seed={known['seed']} must be 0 or more, and below {SEEDS}")
+    for name in _RATES:
+        if not 0 <= known[name] <= _FASTEST:
+            raise UsageError(f"{name}={known[name]:g} must be above 0, and at most {_FASTEST}")
     return built
 
 

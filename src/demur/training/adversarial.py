@@ -15,7 +15,8 @@ from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
 from demur.training.base import Report, Trainer, silent
 from demur.training.committee import Members, sampled
-from demur.training.judging import checkpoint_name, judges, on_dev, sole
+from demur.training.judging import NEVER, checkpoint_name, judges, on_dev, sole
+from demur.training.match_nets import MatchTrainer
 from demur.training.quarry import Quarry
 from demur.training.remembered import Remembered
 from demur.types import Pool
@@ -79,16 +80,31 @@ class Adversarial(Trainer):
         if 0 < self.temperature < COLDEST:
             what = f"at a temperature of {self.temperature} scores are no longer numbers"
             raise UsageError(f"{what}; take {COLDEST} or more, or 0 for the preset's own")
+        if self.adversary == "irgan" and self._rules().with_right and self._rules().pool == 1:
+            what = f"with preset={self.preset} the right answer is one of the pool, so with pool=1 it is all"
+            raise UsageError(f"{what}; say pool=2 or more")
         if self.adversary == "irgan" and self.shown == 1 and self._rules().baseline:
             what = "with one answer shown there are no others to be better than, so irgan would learn nothing"
             raise UsageError(f"{what}; show 2 or more")
-        if self.early:
+        if self.early not in NEVER:
             sole(self.early)
         self._members().counted(len(sampled(self.epochs, self.every)) if not self.patience else 0)
 
+    @property
+    def votes(self) -> bool:
+        """Whether it makes a committee; else one net."""
+        return self._members().votes
+
+    def follows(self, before: Trainer | None) -> None:
+        """An error, unless that trainer makes a net that goes on."""
+        makers = MatchTrainer, Adversarial, Members
+        if not isinstance(before, makers) or getattr(before, "votes", False):
+            raise UsageError(_start(before.spec if before else ""))
+        self._averages(getattr(before, "tuned", False))
+
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """An error, if nobody could say what is to be taken in the end."""
-        self._members().possible(dev, bool(self.early) and judges(dev))
+        self._members().possible(dev, self.early not in NEVER and judges(dev))
 
     def train(
         self,
@@ -104,11 +120,7 @@ class Adversarial(Trainer):
         from demur.training.game import Course, play
 
         if not isinstance(start, Match):
-            what = (
-                f"adversarial training cannot start from {start.spec}" if start else "nothing to start from"
-            )
-            fix = "first train one with match-pyramid, deep-matching or multihop, in a stage before"
-            raise UsageError(f"{what}; {fix}")
+            raise UsageError(_start(start.spec if start else ""))
         named = None
         if checkpoints is not None:
             checkpoints.mkdir(parents=True, exist_ok=True)
@@ -116,9 +128,7 @@ class Adversarial(Trainer):
         has = start.fresh()
         judge = self._judge(start, has, dev)
         self.check(pools, dev)  # known before hours are spent
-        if self.take == "average" and has.network.tuned:
-            what = "members whose vectors were tuned have each their own, so no mean"
-            raise UsageError(f"{what}; take=committee, or leave out tuned")
+        self._averages(has.network.tuned)
         course = Course(
             self.adversary,
             self._rules(),
@@ -140,8 +150,14 @@ class Adversarial(Trainer):
         every = Committee.of(members, self.how, "uniform", figures, sorted(game.kept))
         return self._members().taken(every, dev)
 
+    def _averages(self, tuned: bool) -> None:
+        if self.take == "average" and tuned:
+            what = "members whose vectors were tuned have each their own, so no mean"
+            raise UsageError(f"{what}; take=committee, or leave out tuned")
+
     def _members(self) -> Members:
-        return Members(self.take, self.every, self.how, self.weights, self.early or "MAP")
+        measure = "MAP" if self.early in NEVER else self.early
+        return Members(self.take, self.every, self.how, self.weights, measure)
 
     def _rules(self) -> Rules:
         from demur.training.irgan import PRESETS
@@ -161,7 +177,7 @@ class Adversarial(Trainer):
 
     def _judge(self, start: Match, has: Trained, dev: Sequence[Pool]) -> Callable[[Worded], float] | None:
         """What says how good a net is on dev; None if there is nothing to say it by."""
-        if not self.early or not judges(dev):
+        if self.early in NEVER or not judges(dev):
             return None
 
         read = Trained(has.network, Remembered(has.words), has.question_words, has.answer_words)
@@ -175,6 +191,12 @@ class Adversarial(Trainer):
         """A hash of all that is learnt from, so that no checkpoint is taken for another's."""
         settings = dataclasses.replace(self, take="all", how="mean", weights="dev").known_by
         return checkpoint_name(f"{settings} {start.fingerprint}", (*pools, *dev))
+
+
+def _start(given: str) -> str:
+    """What is wrong with what there is to start from."""
+    what = f"adversarial training cannot start from {given}" if given else "nothing to start from"
+    return f"{what}; first train one with match-pyramid, deep-matching or multihop, in a stage before"
 
 
 def _ranker(start: Match, has: Trained, network: Worded) -> Match:

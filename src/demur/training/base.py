@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from demur.errors import Astray
 from demur.rankers.base import Ranker
 from demur.specs import Spec, Spelled, parse
 from demur.types import Pool
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Report = Callable[[dict[str, Any]], None]
 """Told about each epoch, or every few seconds: ``{"epoch", "loss", "dev", "pairs_per_second", …}``."""
@@ -21,14 +24,20 @@ def silent(facts: dict[str, Any]) -> None:
     """Nothing is said."""
 
 
-def sane(loss: float) -> float:
+def sane(loss: float, what: str = "its loss is") -> float:
     """The loss of a step, if it is a finite number; after any other the weights would soon be none either."""
     if math.isfinite(loss):
         return loss
     raise Astray(
-        "training went astray: its loss is not a finite number; lower learning_rate, or look for scores of a "
+        f"training went astray: {what} not a finite number; lower learning_rate, or look for scores of a "
         "teacher or vectors of words that are none"
     )
+
+
+def sound(weights: Iterable[Tensor]) -> None:
+    """An error, if a last step made of weights what are no finite numbers: no loss would tell any more."""
+    for each in weights:
+        sane(0.0 if each.isfinite().all() else math.nan, "one of its weights is")
 
 
 _PASSING = ("epochs", "steps", "pairs_per_second", "seconds_left", "resumed")  # facts for who is waiting
@@ -74,6 +83,9 @@ class Trainer(Spelled, ABC):
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """An error, if nothing can be learnt from these; all stages are looked at before the first."""
+
+    def follows(self, before: Trainer | None) -> None:
+        """An error, if it cannot go on from what that trainer makes, or be first: told before any is run."""
 
     @abstractmethod
     def train(

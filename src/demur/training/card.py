@@ -14,6 +14,7 @@ from demur.evaluation import Report
 from demur.rankers import Ranker
 from demur.reading.base import Reader
 from demur.specs import parse
+from demur.training.judging import NEVER
 from demur.training.search import Trial
 from demur.training.stages import Done, Recipe
 
@@ -35,7 +36,7 @@ def text(
         f"# A {_kind(ranker)}\n\nTrained by demur {__version__} on {learnt}.",
         _quoting() if isinstance(ranker, Reader) else use(),
         *(_stage(number, stage) for number, stage in enumerate(done, 1)),
-        _measures(dev, stops(done[-1]) or bool(trials)),
+        _measures(dev, looks(done[-1]) or bool(trials)),
         *([_trials(trials)] if trials else []),
         "## Data and their terms\n\n" + "\n".join(_terms(done)),
         f"## How it was made\n\nTrainer `{recipe.trainer}`{scale}, seed {recipe.seed}; {versions()}. The "
@@ -72,19 +73,26 @@ def use() -> str:
 
 def _stage(number: int, stage: Done) -> str:
     seen = stage.counts
-    by = f"`{stage.dev}`" if stops(stage) else "nothing"
     facts = [
         f"## Stage {number}: {stage.data}\n",
         f"{seen['pools']:,} questions, {seen['pairs']:,} judged answers, {seen['right']:,} of them right; "
-        f"early stopping on {by}; {stage.seconds:,.0f} seconds.\n",
+        f"{_looked(stage)}; {stage.seconds:,.0f} seconds.\n",
         f"`{stage.trainer}`",
     ]
     return "\n".join(facts) + _log(stage.log)
 
 
-def stops(stage: Done) -> bool:
-    """Whether a stage's dev set had a say in when it stopped."""
-    return bool(stage.dev) and parse(stage.trainer).settings.get("early", "said by none") not in ("", "none")
+def looks(stage: Done) -> bool:
+    """Whether a stage's dev set had a say in what it came to."""
+    return bool(stage.dev) and parse(stage.trainer).settings.get("early", "said by none") not in NEVER
+
+
+def _looked(stage: Done) -> str:
+    """What a stage's dev set was there for."""
+    if not looks(stage):
+        return "early stopping on nothing"
+    stops = parse(stage.trainer).settings.get("patience", 0)
+    return f"early stopping on `{stage.dev}`" if stops else f"`{stage.dev}` said what is best"
 
 
 def _log(log: Sequence[Mapping[str, Any]]) -> str:

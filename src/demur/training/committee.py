@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,6 +18,7 @@ from demur.training.judging import judges, on_dev, sole
 from demur.types import FloatArray, Pool
 
 TAKES = ("committee", "best", "last", "greedy", "average", "all")
+_NO_COMMITTEE = "members are taken of a committee; start from what adversarial(take=all) makes"
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Members(Trainer):
     `take`: ``committee``, those of every `every`-th epoch, the first and the last among them; ``best``, the
     one that is best on dev; ``last``; ``greedy``, those that help the committee most on dev, one after the
     other and perhaps several times, `rounds` times; ``average``, one net whose weights are the mean of the
-    committee's; ``all``. `how` and `weights` are those of the ranker ``committee``.
+    committee's; ``all``. `how` and `weights` are those of the ranker ``committee``. How good members are is
+    what a dev set says by `measure`, or without one what was written down when they were trained.
     """
 
     name: ClassVar[str] = "members"
@@ -54,6 +56,16 @@ class Members(Trainer):
         if members and self.take in ("committee", "average") and self.weights not in ("dev", "uniform"):
             Committee("; ".join(["length"] * members), self.how, self.weights)  # or it says why
 
+    @property
+    def votes(self) -> bool:
+        """Whether what is taken votes; else it is one member, or the mean of their weights."""
+        return self.take in ("committee", "greedy", "all")
+
+    def follows(self, before: Trainer | None) -> None:
+        """An error, unless that trainer makes a committee."""
+        if not getattr(before, "votes", False):
+            raise UsageError(f"{_NO_COMMITTEE}; {before.spec if before else 'the first stage'} makes none")
+
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """An error, if members cannot be told apart by dev where they must be."""
         if self.take == "greedy":
@@ -62,7 +74,7 @@ class Members(Trainer):
     def possible(self, dev: Sequence[Pool], figures: bool) -> None:
         """An error, if nobody can say what is to be taken: `figures` says whether members have one on dev."""
         if self.take == "best" and not figures:
-            what = "nobody knows which member is best: there was no dev set with right answers, or no early"
+            what = "nobody knows which member is best: there is no dev set with right answers, or no early"
             raise UsageError(f"{what}; give them, or take another than best")
         if self.take == "greedy" and not judges(dev):
             raise UsageError("take=greedy needs a dev set with right answers")
@@ -78,15 +90,22 @@ class Members(Trainer):
     ) -> Ranker:
         """What is taken of the committee to start from; of the pools only dev is looked at."""
         if not isinstance(start, Committee):
-            raise UsageError("members are taken of a committee; start from what adversarial(take=all) made")
-        taken = self.taken(start, dev)
+            raise UsageError(_NO_COMMITTEE)
+        taken = self.taken(self._judged(start, dev), dev)
         if isinstance(taken, Committee) and self.take == "committee" and report is not silent:
             for facts in grown(taken, dev, self.measure):
                 report(facts)
         return taken
 
+    def _judged(self, of: Committee, dev: Sequence[Pool]) -> Committee:
+        """The committee with what dev says of its members, if it says anything that is asked for."""
+        if self.take in ("last", "greedy") or not judges(dev):
+            return of
+        figures = [on_dev(vote, dev, self.measure) for vote in of.votes(dev)]
+        return Committee.of(of.members, of.how, of.weights, figures, of.taken)
+
     def taken(self, of: Committee, dev: Sequence[Pool]) -> Ranker:
-        """What is taken of a committee."""
+        """What is taken of a committee, whose figures are known."""
         self.possible(dev, bool(of.figures))
         count = len(of.members)
         for what, known in (("epochs", of.taken), ("figures on dev", of.figures)):
@@ -101,7 +120,10 @@ class Members(Trainer):
         if self.take in ("all", "greedy"):
             chosen = list(range(len(epochs)))
         else:
-            wanted = sampled(max(epochs), self.every)
+            wanted = sampled(max(epochs), self.every, min(epochs))
+            if missing := sorted(wanted - set(epochs)):
+                what = f"the committee has members of epochs {_row(epochs)}, so none of {_row(missing)}"
+                raise UsageError(f"{what}; say every={_spacing(epochs)}, or take=all")
             chosen = [place for place, epoch in enumerate(epochs) if epoch in wanted]
         weights = ", ".join(map(repr, self._greedy(of, dev))) if self.take == "greedy" else self.weights
         if self.take == "greedy":
@@ -133,9 +155,20 @@ class Members(Trainer):
         return shares
 
 
-def sampled(last: int, every: int) -> set[int]:
-    """The epochs whose nets are members: 0, every `every`-th, and the last."""
-    return {*range(0, last + 1, every), last}
+def sampled(last: int, every: int, first: int = 0) -> set[int]:
+    """The epochs whose nets are members: the first, every `every`-th from there, and the last."""
+    return {*range(first, last + 1, every), last}
+
+
+def _row(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _spacing(epochs: Sequence[int]) -> int:
+    """The least `every` by which members of all these epochs but the best are taken."""
+    first, last = min(epochs), max(epochs)
+    fitting = (n for n in range(1, last - first + 1) if sampled(last, n, first) <= set(epochs))
+    return next(fitting, 1)
 
 
 def grown(committee: Committee, dev: Sequence[Pool], measure: str) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,7 @@ from demur.rankers.cross_encoder import positions
 from demur.rankers.pairs import Pairs, tokenised
 from demur.training.base import Report, Trainer, silent
 from demur.training.groups import WORST, worst
-from demur.training.judging import judges, on_dev, sole
+from demur.training.judging import NEVER, judges, on_dev, sole
 from demur.training.loop import Schedule, Step, fit
 from demur.training.order import steps_of
 from demur.types import IntArray, Pool
@@ -92,7 +92,7 @@ class CrossEncoder(Trainer):
             raise UsageError(f"learning_rate={self.learning_rate:g} must be above 0")
         if self.device not in ("", "cpu", "cuda"):
             raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
-        if self.early and self.early != WORST:
+        if self.early not in (*NEVER, WORST):
             sole(self.early)
 
     @property
@@ -102,7 +102,7 @@ class CrossEncoder(Trainer):
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """An error, if early stopping has nothing to go by."""
-        if self.early and dev and not judges(dev):
+        if self.early not in NEVER and dev and not judges(dev):
             what = f"early={self.early} has nothing to go by: dev has no right answer"
             raise DataError(what, fix="label some there, or leave out early")
 
@@ -135,7 +135,7 @@ class CrossEncoder(Trainer):
                 _log.warning(f"{cut}, and learnt from as they are; set max_length to read more")
             objective = self._objective(pools, taught, network).to(device)
             judge = None
-            if self.early and dev:
+            if self.early not in NEVER and dev:
                 looked_at = dataclasses.replace(begun, device=device).holding(network, tokenizer)
                 judge = lambda: _measured(looked_at, dev, self.early)  # noqa: E731
             named = None

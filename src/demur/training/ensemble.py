@@ -55,6 +55,15 @@ class Ensemble(Trainer):
             Committee("; ".join(["length"] * self.count), self.how, self.weights, figures)
 
     @property
+    def votes(self) -> bool:
+        """Whether it makes a committee; else one ranker."""
+        return self._members().votes
+
+    def follows(self, before: Trainer | None) -> None:
+        """An error, unless the members' trainer can go on from what that one makes."""
+        seeded(self.by, self.seed).follows(before)
+
+    @property
     def depends(self) -> str:
         """What the trainer of the members hangs on."""
         by = seeded(self.by, self.seed)

@@ -22,7 +22,7 @@ from demur.nets.match_net import Worded
 from demur.rankers import match_pairs, ranker
 from demur.rankers.match_nets import Trained
 from demur.rankers.word_numbers import Read
-from demur.training.base import Report
+from demur.training.base import Report, sane, sound
 from demur.training.committee import sampled
 from demur.training.game_states import keep, resume
 from demur.training.irgan import Rules, chances, deserved, drawn, highest, hinge, reinforce, reward
@@ -75,6 +75,7 @@ class Game:
         """Write down an epoch; of the nets, keep every `every`-th, the best and the last."""
         self.log.append(facts)
         now = {name: weights.clone() for name, weights in self.discriminator.learnt().items()}
+        sound(now.values())
         last = int(facts["epoch"])
         self.kept[last] = now
         wanted = sampled(last, every) | {self.best}
@@ -269,6 +270,7 @@ class Field:
 
     def _move(self, game: Game, which: int, loss: Tensor) -> None:
         optimiser, clip = game.optimisers[which], self.course.rules.clip
+        sane(loss.item())
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # torch says no type here
         weights = optimiser.param_groups[0]["params"]

@@ -16,10 +16,20 @@ def on_dev(of: Ranker | Sequence[FloatArray], dev: Sequence[Pool], measure: str)
     return next(iter(evaluate(of, dev, measure).measures.values())).mean
 
 
+NEVER = "", "none"
+"""What `early` says where nothing is looked at."""
+FALLING = {"AUGRC", "AURC", "E-AURC", "Risk"}
+"""Measures of what goes wrong: less of them is better."""
+
+
 def sole(measures: str, setting: str = "early") -> None:
-    """An error that says so, if a setting that means one measure names several."""
-    if len(parse_measures(measures)) > 1:
-        raise UsageError(f"{setting}={measures!r} names several measures; name the one to go by")
+    """An error that says so, if what a setting names cannot say what is best: the highest of one measure."""
+    found = parse_measures(measures)
+    if len(found) != 1:
+        raise UsageError(f"{setting}={measures!r} must be one measure to go by, such as MAP")
+    if found[0].name in FALLING:
+        what = f"{setting}={measures} is the less the better, and the most is taken for the best"
+        raise UsageError(f"{what}; go by MAP, P@1 or AUROC")
 
 
 def judges(dev: Iterable[Pool]) -> bool:

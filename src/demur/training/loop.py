@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import require
-from demur.training.base import Report, sane
+from demur.training.base import Report, sane, sound
 from demur.training.checkpoints import keep, resumed
 from demur.training.together import together
 
@@ -153,6 +153,7 @@ def fit(
                 break
         if at.best:
             network.load_state_dict(at.best)
+        sound(network.parameters())
         network.eval()
 
 

@@ -21,7 +21,7 @@ from demur.rankers.match_nets import Match, Trained
 from demur.rankers.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
 from demur.training.base import Report, Trainer, silent
-from demur.training.judging import checkpoint_name, judges, on_dev, sole
+from demur.training.judging import NEVER, checkpoint_name, judges, on_dev, sole
 from demur.training.loop import Schedule, Step, fit
 from demur.training.quarry import Quarry
 from demur.training.remembered import Remembered
@@ -45,7 +45,8 @@ class MatchTrainer(Trainer):
 
     In each epoch a right answer stands against `negatives` wrong ones of its pool, or of others where it has
     too few. Its score should be higher by `margin` (0 is the net's own). With a dev set, the epoch that is
-    best by the measure `early` wins, and training ends after `patience` epochs without a gain.
+    best by the measure `early` wins (``none``: the last), and training ends after `patience` epochs without
+    a gain.
     """
 
     kind: ClassVar[type[Match]]
@@ -76,7 +77,7 @@ class MatchTrainer(Trainer):
             raise UnknownName("preset", self.preset, PRESETS)
         if self.tuned and self._contextual:
             raise UsageError("vectors of an encoder are not tuned; leave out tuned, or name a file")
-        if self.early:
+        if self.early not in NEVER:
             sole(self.early)
         self._check_net()
 
@@ -94,6 +95,11 @@ class MatchTrainer(Trainer):
         """A hash of what gives words their vectors, wherever it lies."""
         return embedder(self.vectors).fingerprint if self._contextual else self._table.fingerprint
 
+    def follows(self, before: Trainer | None) -> None:
+        """An error, unless that trainer makes a net of this kind, as far as one can tell."""
+        if before is not None and not isinstance(before, type(self)) and getattr(before, "votes", True):
+            raise UsageError(self._start(before))
+
     def train(
         self,
         pools: Sequence[Pool],
@@ -106,7 +112,7 @@ class MatchTrainer(Trainer):
         """The ranker that these pools teach; those without a right answer teach nothing."""
         torch = require("torch", extra="encoder")
         if start is not None and not isinstance(start, self.kind):
-            raise UsageError(f"a {self.name} cannot start from {start.spec}; start from another {self.name}")
+            raise UsageError(self._start(start))
         quarry = Quarry.of(pools)
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
             torch.manual_seed(self.seed)
@@ -188,6 +194,10 @@ class MatchTrainer(Trainer):
         order = np.concatenate([*(full[n] for n in draws.permutation(len(full))), last])
         return examples[order], wrong[order]
 
+    def _start(self, given: Trainer | Ranker) -> str:
+        """What is wrong with what there is to start from."""
+        return f"a {self.name} cannot start from {given.spec}; start from another {self.name}"
+
     @property
     def _contextual(self) -> bool:
         """Whether an encoder gives words their vectors."""
@@ -213,7 +223,7 @@ def parse_name(spec: str) -> str:
 
 def judged(kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str) -> Callable[[], float] | None:
     """What says how good a net is as it stands; None if there is nothing to say it by."""
-    if not measure or not judges(dev):
+    if measure in NEVER or not judges(dev):
         return None
     words = Remembered(has.words)
     looked_at = kind.of(Trained(has.network, words, has.question_words, has.answer_words))

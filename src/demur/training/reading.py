@@ -19,6 +19,7 @@ from demur.reading.network import NetworkReader, Window
 from demur.reading.published import golds
 from demur.training.answers import lessons, measured
 from demur.training.base import Report, Trainer, silent
+from demur.training.judging import NEVER
 from demur.training.loop import Schedule, Step, fit
 from demur.training.order import steps_of
 from demur.types import IntArray, Pool
@@ -57,7 +58,7 @@ class ReaderTrainer(Trainer):
             raise UsageError(
                 "epochs and tokens must be 1 or more; accumulate and patience must not be below 0"
             )
-        if self.early not in ("", "EM", "F1"):
+        if self.early not in (*NEVER, "EM", "F1"):
             raise UsageError(f"early={self.early!r} is not known; use early=F1 or EM, or leave it out")
         if self.device not in ("", "cpu", "cuda"):
             raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
@@ -99,7 +100,7 @@ class ReaderTrainer(Trainer):
             self.freeze(network)
             windows, targets = lessons(begun, network, tokenizer, pools)
             judge = None
-            if self.early and dev:
+            if self.early not in NEVER and dev:
                 looked_at = _with(begun, device=device).holding(network, tokenizer)
                 judge = lambda: measured(looked_at, dev, self.early)  # noqa: E731
             named = None

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import Astray, UsageError, require
-from demur.evaluation.measures import parse_measures
 from demur.specs import Setting, parse, spell
 from demur.training.base import Report, silent
+from demur.training.judging import sole
 from demur.training.together import leads
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ class Search:
             raise UsageError("search.space is empty; name settings and the values to try")
         if min(self.trials, self.seeds) < 1:
             raise UsageError("search.trials and search.seeds must be 1 or more")
-        if len(parse_measures(self.measure)) != 1:
-            raise UsageError(f"search.measure={self.measure!r} must be one measure, such as MAP")
+        sole(self.measure, "search.measure")
         for key, values in self.space.items():
             _checked(key, values, self.method)
 

@@ -137,8 +137,11 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
     ranker: Ranker | None = None
     done: list[Done] = []
     keyed = list(_keyed(recipe))
+    before = None
     for _, by, pools, dev, _ in keyed:  # so that a mistake in the last is not found after hours
+        by.follows(before)
         by.check(pools, dev)
+        before = by
     for number, (stage, by, pools, dev, known_by) in enumerate(keyed, 1):
         folder = None if work is None else work / known_by
         if folder is not None and store.is_model(folder):
