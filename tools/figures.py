@@ -7,12 +7,16 @@ from functools import cache
 from pathlib import Path
 
 from demur.errors import DataError
+from demur.experiments.baseline import compared, mark
 from demur.experiments.tables import Cell, cells, find
 
 ROOT = Path(__file__).resolve().parents[1]
-_MARK = re.compile(r"(<!-- figure ([^|>]+)\|([^|>]+)\|([^|>]+)\|([^|>]+?) -->)(.*?)(<!-- / -->)", re.DOTALL)
+_MARK = re.compile(
+    r"(<!-- figure ([^|>]+)\|([^|>]+)\|([^|>]+)\|([^|>]+?)(\| marked)? -->).*?(<!-- / -->)", re.DOTALL
+)
 """Such as ``<!-- figure scan table2 | TANDA | wikiqa | MAP -->0.838<!-- / -->``: table, row, column and
-measure. Of several conventions ``fixed`` counts, or the table's first."""
+measure. Of several conventions ``fixed`` counts, or the table's first. With ``| marked``, ▲ or ▼ says what is
+surely above or below its baseline."""
 
 
 def filled(path: Path) -> str:
@@ -20,24 +24,30 @@ def filled(path: Path) -> str:
 
     def now(found: re.Match[str]) -> str:
         table, row, column, measure = (part.strip() for part in found.groups()[1:5])
-        return f"{found[1]}{_said(path, table, row, column, measure)}{found[7]}"
+        cell = _cell(path, table, row, column, measure)
+        sure = mark(_cell(path, table, row, column, measure, marked=True)) if found[6] else ""
+        return f"{found[1]}{_said(cell)}{sure}{found[7]}"
 
     return _MARK.sub(now, path.read_text("utf-8"))
 
 
-def _said(path: Path, table: str, row: str, column: str, measure: str) -> str:
-    """The mean with its interval, if it has one."""
+def _cell(path: Path, table: str, row: str, column: str, measure: str, marked: bool = False) -> Cell:
+    """What stands there in a table."""
     paper, _, name = table.partition(" ")
     here = [
         cell
-        for cell in _cells(paper, name)
+        for cell in (_marked if marked else _cells)(paper, name)
         if (cell.row, cell.column, cell.measure) == (row, column, measure)
     ]
     found = sorted(here, key=lambda cell: cell.convention != "fixed")
     if not found or found[0].mean is None:
         what = f"there is no figure {table} | {row} | {column} | {measure}"
         raise DataError(what, path=path, fix="run it, or leave it out")
-    cell = found[0]
+    return found[0]
+
+
+def _said(cell: Cell) -> str:
+    """The mean with its interval, if it has one."""
     if cell.low is None or cell.high is None:
         return f"{cell.mean:,.3g}"
     return f"{cell.mean:.3f} ({cell.low:.3f}–{cell.high:.3f})"
@@ -47,3 +57,9 @@ def _said(path: Path, table: str, row: str, column: str, measure: str) -> str:
 def _cells(paper: str, table: str) -> list[Cell]:
     (recipe,) = find(ROOT / "experiments", paper, table)
     return list(cells(recipe, ROOT / "results"))
+
+
+@cache
+def _marked(paper: str, table: str) -> list[Cell]:
+    (recipe,) = find(ROOT / "experiments", paper, table)
+    return compared(recipe, _cells(paper, table), ROOT / "results")

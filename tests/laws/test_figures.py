@@ -25,6 +25,14 @@ def test_a_figure_is_filled_in_and_stays(tmp_path: Path) -> None:
     assert once.startswith("# BM25") and once.endswith(" there.\n")
 
 
+def test_a_figure_is_marked_where_that_is_asked_for(tmp_path: Path) -> None:
+    place = "committee table2 | mixed | wikiqa | MAP"
+    page = tmp_path / "page.md"
+    page.write_text(f"<!-- figure {place} --><!-- / --> <!-- figure {place} | marked --><!-- / -->", "utf-8")
+    plain, marked = filled(page).replace(" | marked", "").split("<!-- / -->")[:2]
+    assert marked == f" {plain} ▼"
+
+
 @pytest.mark.parametrize("wrong", ["BM26", "Deep Matching Net"])
 def test_what_was_never_run_has_no_figure(wrong: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
