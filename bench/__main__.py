@@ -28,7 +28,7 @@ PARTS = (
     "finetune",
     "committee",
 )
-ALONE = ("rank", "memory")  # asked for by name: they want other libraries, or a long while
+ALONE = ("rank", "memory", "again")  # asked for by name: they want other libraries, or a long while
 PACKAGES = (
     "demur",
     "numpy",

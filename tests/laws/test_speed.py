@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import bench.__main__
+import bench.again
 import bench.bm25
 import numpy as np
 import pytest
@@ -41,3 +43,16 @@ def test_a_part_that_is_kept_stands_on_the_page(
     monkeypatch.setattr("sys.argv", ["bench", "bm52"])
     with pytest.raises(SystemExit, match="2"):
         bench.__main__.main()
+
+
+def test_a_run_from_nothing_is_told_with_its_time_and_how_far_it_is_off(tmp_path: Path) -> None:
+    kept = Path(__file__).resolve().parents[2] / "results" / "committee" / "table1"
+    there = tmp_path / "committee" / "table1"
+    shutil.copytree(kept / "man", there / "man")
+    whole, off = bench.again.beside(tmp_path, 3601)
+    assert whole["what"].startswith("2 means of Table 1") and whole["found"] == "60 min" and not whole["met"]
+    assert off["found"] == "0.000, 0.000"
+    for number in range(1, 5):
+        (there / "man" / f"wikiqa-seed{number}.json").unlink()  # so that the first seed is the mean
+    _, off = bench.again.beside(tmp_path, 3600)
+    assert 0 < float(off["found"].partition(", ")[2]) < 0.1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from demur.experiments.baseline import compared, legend, mark
@@ -40,6 +40,8 @@ def section(table: Table, results: Path) -> str:
                 parts.append(f"### {measure}, convention `{convention}`\n\n{grid(table, these)}")
         if table.baselines:
             parts.append(legend(table))
+        if missing := _missing(table, found):
+            parts.append(f"Not run yet: {'; '.join(missing)}.")
     else:
         for column in table.column:
             names = column_names(table, column)
@@ -53,11 +55,18 @@ def section(table: Table, results: Path) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _missing(table: Table, found: Sequence[Cell]) -> list[str]:
+    """The rows and the columns that have no figure at all."""
+    there = {name for cell in found if cell.mean is not None for name in (cell.row, cell.column)}
+    names = [*(row.name for row in table.row), *(column.name for column in table.column)]
+    return [name for name in names if name not in there]
+
+
 def grid(table: Table, found: Iterable[Cell]) -> str:
     """The cells of one measure as a Markdown table."""
     by_place = {(cell.row, cell.column): cell for cell in found}
-    names = [column.name for column in table.column]
-    pools = {c: max(by_place[row.name, c].pools for row in table.row) for c in names}
+    pools = {c.name: max(by_place[row.name, c.name].pools for row in table.row) for c in table.column}
+    names = [name for name, count in pools.items() if count] or list(pools)
     lines = ["| | " + " | ".join(f"{name} ({pools[name]} pools)" for name in names) + " |"]
     lines.append("|---|" + "---|" * len(names))
     for row in table.row:
