@@ -12,11 +12,11 @@ from demur.experiments.tables import Cell, cells, find
 
 ROOT = Path(__file__).resolve().parents[1]
 _MARK = re.compile(
-    r"(<!-- figure ([^|>]+)\|([^|>]+)\|([^|>]+)\|([^|>]+?)(\| marked)? -->).*?(<!-- / -->)", re.DOTALL
+    r"(<!-- figure ([^|>]+)\|([^|>]+)\|([^|>]+)\|([^|>]+?)(\|[a-z ]+)? -->).*?(<!-- / -->)", re.DOTALL
 )
 """Such as ``<!-- figure scan table2 | TANDA | wikiqa | MAP -->0.838<!-- / -->``: table, row, column and
-measure. Of several conventions ``fixed`` counts, or the table's first. With ``| marked``, ▲ or ▼ says what is
-surely above or below its baseline."""
+measure. Of several conventions ``fixed`` counts, or the table's first. Behind ``|`` may stand ``marked``, so
+that ▲ or ▼ says what is surely above or below its baseline; and ``bare``: without an interval."""
 
 
 def filled(path: Path) -> str:
@@ -25,8 +25,9 @@ def filled(path: Path) -> str:
     def now(found: re.Match[str]) -> str:
         table, row, column, measure = (part.strip() for part in found.groups()[1:5])
         cell = _cell(path, table, row, column, measure)
-        sure = mark(_cell(path, table, row, column, measure, marked=True)) if found[6] else ""
-        return f"{found[1]}{_said(cell)}{sure}{found[7]}"
+        wanted = (found[6] or "").strip("| ").split()
+        sure = mark(_cell(path, table, row, column, measure, marked=True)) if "marked" in wanted else ""
+        return f"{found[1]}{_said(cell, 'bare' in wanted)}{sure}{found[7]}"
 
     return _MARK.sub(now, path.read_text("utf-8"))
 
@@ -46,8 +47,10 @@ def _cell(path: Path, table: str, row: str, column: str, measure: str, marked: b
     return found[0]
 
 
-def _said(cell: Cell) -> str:
+def _said(cell: Cell, bare: bool) -> str:
     """The mean with its interval, if it has one."""
+    if bare and cell.low is not None:
+        return f"{cell.mean:.3f}"
     if cell.low is None or cell.high is None:
         return f"{cell.mean:,.3g}"
     return f"{cell.mean:.3f} ({cell.low:.3f}–{cell.high:.3f})"

@@ -31,6 +31,8 @@ def test_a_figure_is_marked_where_that_is_asked_for(tmp_path: Path) -> None:
     page.write_text(f"<!-- figure {place} --><!-- / --> <!-- figure {place} | marked --><!-- / -->", "utf-8")
     plain, marked = filled(page).replace(" | marked", "").split("<!-- / -->")[:2]
     assert marked == f" {plain} ▼"
+    page.write_text(f"<!-- figure {place} | marked bare -->x<!-- / -->", "utf-8")
+    assert filled(page) == f"<!-- figure {place} | marked bare -->{plain.partition('-->')[2][:5]} ▼<!-- / -->"
 
 
 @pytest.mark.parametrize("wrong", ["BM26", "Deep Matching Net"])
