@@ -16,7 +16,8 @@ _MARK = re.compile(
 )
 """Such as ``<!-- figure scan table2 | TANDA | wikiqa | MAP -->0.838<!-- / -->``: table, row, column and
 measure. Of several conventions ``fixed`` counts, or the table's first. Behind ``|`` may stand ``marked``, so
-that ▲ or ▼ says what is surely above or below its baseline; and ``bare``: without an interval."""
+that ▲ or ▼ says what is surely above or below its baseline; ``bare``, without an interval; ``gain``, the
+difference from the baseline, over the seeds that both have."""
 
 
 def filled(path: Path) -> str:
@@ -26,18 +27,20 @@ def filled(path: Path) -> str:
         table, row, column, measure = (part.strip() for part in found.groups()[1:5])
         cell = _cell(path, table, row, column, measure)
         wanted = (found[6] or "").strip("| ").split()
-        sure = mark(_cell(path, table, row, column, measure, marked=True)) if "marked" in wanted else ""
-        return f"{found[1]}{_said(cell, 'bare' in wanted)}{sure}{found[7]}"
+        if {"marked", "gain"} & set(wanted):
+            cell = _cell(path, table, row, column, measure, beside=True)
+        said = f"{cell.difference:+.3f}" if "gain" in wanted else _said(cell, "bare" in wanted)
+        return f"{found[1]}{said}{mark(cell) if 'marked' in wanted else ''}{found[7]}"
 
     return _MARK.sub(now, path.read_text("utf-8"))
 
 
-def _cell(path: Path, table: str, row: str, column: str, measure: str, marked: bool = False) -> Cell:
+def _cell(path: Path, table: str, row: str, column: str, measure: str, beside: bool = False) -> Cell:
     """What stands there in a table."""
     paper, _, name = table.partition(" ")
     here = [
         cell
-        for cell in (_marked if marked else _cells)(paper, name)
+        for cell in (_beside if beside else _cells)(paper, name)
         if (cell.row, cell.column, cell.measure) == (row, column, measure)
     ]
     found = sorted(here, key=lambda cell: cell.convention != "fixed")
@@ -63,6 +66,6 @@ def _cells(paper: str, table: str) -> list[Cell]:
 
 
 @cache
-def _marked(paper: str, table: str) -> list[Cell]:
+def _beside(paper: str, table: str) -> list[Cell]:
     (recipe,) = find(ROOT / "experiments", paper, table)
     return compared(recipe, _cells(paper, table), ROOT / "results")

@@ -33,6 +33,9 @@ def test_a_figure_is_marked_where_that_is_asked_for(tmp_path: Path) -> None:
     assert marked == f" {plain} ▼"
     page.write_text(f"<!-- figure {place} | marked bare -->x<!-- / -->", "utf-8")
     assert filled(page) == f"<!-- figure {place} | marked bare -->{plain.partition('-->')[2][:5]} ▼<!-- / -->"
+    page.write_text(f"<!-- figure {place} | gain marked -->x<!-- / -->", "utf-8")
+    _, _, said = filled(page).partition("-->")
+    assert -0.2 < float(said[:6]) < 0 and said.startswith("-0.") and said.endswith(" ▼<!-- / -->")
 
 
 @pytest.mark.parametrize("wrong", ["BM26", "Deep Matching Net"])
