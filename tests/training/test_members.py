@@ -112,6 +112,9 @@ def test_stages_that_cannot_follow_are_told_before_the_first(
         (NET, "adversarial(take=all)", "members(take=all)", "members(take=best)", "adversarial", "members"),
         (NET, "adversarial(take=average)", NET),
         ("siamese", "ensemble(by=siamese)", "members"),
+        (f"confident(student='{NET}')", "adversarial"),
+        (f"ensemble(by='{NET}', take=best)", "adversarial"),
+        (f"confident(student='{NET}')", NET),
     ],
 )
 def test_stages_that_can_follow_are_let(stages: tuple[str, ...]) -> None:

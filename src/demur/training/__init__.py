@@ -30,6 +30,16 @@ def trainer(spec: str, **settings: Setting) -> Trainer:
     return built
 
 
+def behind(made: Trainer | None) -> Trainer | None:
+    """The trainer that in the end makes what another one gives back, where that one has others do it."""
+    while made is not None and not getattr(made, "votes", False):
+        by = getattr(made, "student", "") or getattr(made, "by", "")
+        if not by:
+            break
+        made = trainer(by)
+    return made
+
+
 def seeded(spec: str, seed: int) -> Trainer:
     """The trainer a spec names, with this seed if it draws anything."""
     built: Any = trainer(spec)

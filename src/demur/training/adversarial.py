@@ -13,6 +13,7 @@ from demur.errors import UnknownName, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
+from demur.training import behind
 from demur.training.base import Report, Trainer, silent
 from demur.training.committee import Members, sampled
 from demur.training.judging import NEVER, checkpoint_name, judges, on_dev, sole
@@ -97,10 +98,11 @@ class Adversarial(Trainer):
 
     def follows(self, before: Trainer | None) -> None:
         """An error, unless that trainer makes a net that goes on."""
+        made = behind(before)
         makers = MatchTrainer, Adversarial, Members
-        if not isinstance(before, makers) or getattr(before, "votes", False):
+        if not isinstance(made, makers) or getattr(made, "votes", False):
             raise UsageError(_start(before.spec if before else ""))
-        self._averages(getattr(before, "tuned", False))
+        self._averages(getattr(made, "tuned", False))
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """An error, if nobody could say what is to be taken in the end."""

@@ -20,6 +20,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.match_nets import Match, Trained
 from demur.rankers.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
+from demur.training import behind
 from demur.training.base import Report, Trainer, silent
 from demur.training.judging import NEVER, checkpoint_name, judges, on_dev, sole
 from demur.training.loop import Schedule, Step, fit
@@ -97,7 +98,8 @@ class MatchTrainer(Trainer):
 
     def follows(self, before: Trainer | None) -> None:
         """An error, unless that trainer makes a net of this kind, as far as one can tell."""
-        if before is not None and not isinstance(before, type(self)) and getattr(before, "votes", True):
+        made = behind(before)
+        if before is not None and not isinstance(made, type(self)) and getattr(made, "votes", True):
             raise UsageError(self._start(before))
 
     def train(

@@ -139,7 +139,8 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
     keyed = list(_keyed(recipe))
     before = None
     for _, by, pools, dev, _ in keyed:  # so that a mistake in the last is not found after hours
-        by.follows(before)
+        if before is None or type(before).__module__.startswith("demur."):  # of others nothing is known
+            by.follows(before)
         by.check(pools, dev)
         before = by
     for number, (stage, by, pools, dev, known_by) in enumerate(keyed, 1):
