@@ -129,9 +129,9 @@ def test_what_may_be_taken_of_a_committee() -> None:
     members = [net(seed) for seed in range(6)]
     every = Committee.of(members, dev=[0.1, 0.2, 0.5, 0.4, 0.3, 0.2], epochs=[0, 1, 2, 3, 4, 5])
     dev = POOLS[:-1]
-    assert Members(take="best").train((), dev, start=every) is members[2]
+    assert Members(take="best").train((), start=every) is members[2]
     assert Members(take="last").train((), dev, start=every) is members[5]
-    taken = Members().train((), dev, start=every)
+    taken = Members().train((), start=every)
     assert isinstance(taken, Committee) and taken.taken == [0, 3, 5] and taken.figures == [0.1, 0.4, 0.2]
     assert isinstance(Members(take="average").train((), dev, start=every), match_nets.MatchPyramid)
     greedy = Members(take="greedy").train((), dev, start=every)

@@ -15,10 +15,11 @@ from demur.evaluation import evaluate
 from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match
 from demur.rankers.opening import save
-from demur.training import game, irgan, trainer
+from demur.training import game, trainer
 from demur.training.adversarial import ADVERSARIES, COLDEST, Adversarial
-from demur.training.irgan import PRESETS, chances, drawn, hinge, reinforce, reward
+from demur.training.irgan import chances, drawn, hinge, reinforce, reward
 from demur.training.quarry import Quarry
+from demur.training.rules import PRESETS
 from demur.types import Pool
 from training import made
 from training.test_match_nets import built
@@ -295,4 +296,4 @@ def test_mistakes_are_one_clear_line(start: Match) -> None:
     with pytest.raises(UsageError, match=r"temperature of 1e-42.*take 1e-06 or more"):
         trainer("adversarial(temperature=1e-42)")
     Adversarial(**{**FAST, "temperature": COLDEST}).train(TRAIN, start=start)  # draws, and does not go astray
-    assert irgan.PRESETS.keys() == {"fixed", "paper", "code"}
+    assert PRESETS.keys() == {"fixed", "paper", "code"}

@@ -12,8 +12,9 @@ import torch
 from demur.rankers.match_nets import Match
 from demur.training.adversarial import ADVERSARIES
 from demur.training.game import Course, Field
-from demur.training.irgan import PRESETS, chances, deserved, drawn, reinforce
+from demur.training.irgan import chances, deserved, drawn, reinforce
 from demur.training.quarry import Quarry
+from demur.training.rules import PRESETS
 from training import made
 from training.test_match_nets import built
 

@@ -178,6 +178,8 @@ def test_the_card_names_the_terms_of_known_data() -> None:
         ("adversarial", "`d` said what is best;"),
         ("adversarial(patience=2)", "early stopping on `d`;"),
         ("members", "`d` said what is best;"),
+        ("members(take=last)", "early stopping on nothing;"),
+        ("adversarial(take=all, weights=uniform)", "early stopping on nothing;"),
     ],
 )
 def test_the_card_says_what_dev_was_there_for(by: str, said: str) -> None:

@@ -14,7 +14,7 @@ __all__ = ["Report", "Trainer", "seeded", "trainer"]
 
 SEEDS = 2**32
 """How many seeds there are: all libraries that draw take these."""
-_FASTEST = 1000  # a rate that no net learns with; far above, steps are no numbers any more
+_FASTEST = 1e30  # no net learns with that; far above, not even the steps are numbers
 _RATES = "learning_rate", "generator_rate"
 
 
@@ -26,7 +26,7 @@ def trainer(spec: str, **settings: Setting) -> Trainer:
         raise UsageError(f"seed={known['seed']} must be 0 or more, and below {SEEDS}")
     for name in _RATES:
         if not 0 <= known[name] <= _FASTEST:
-            raise UsageError(f"{name}={known[name]:g} must be above 0, and at most {_FASTEST}")
+            raise UsageError(f"{name}={known[name]:g} must be above 0, and at most {_FASTEST:g}")
     return built
 
 

@@ -20,14 +20,14 @@ from demur.training.judging import NEVER, checkpoint_name, judges, on_dev, sole
 from demur.training.match_nets import MatchTrainer
 from demur.training.quarry import Quarry
 from demur.training.remembered import Remembered
+from demur.training.rules import PRESETS as RULES
+from demur.training.rules import Rules
 from demur.types import Pool
 
 if TYPE_CHECKING:
     from demur.nets.match_net import Worded
-    from demur.training.irgan import Rules
 
 ADVERSARIES = ("irgan", "mined", "bm25", "none")
-PRESETS = ("fixed", "paper", "code")
 COLDEST = 1e-6
 
 
@@ -70,8 +70,8 @@ class Adversarial(Trainer):
     def __post_init__(self) -> None:
         if self.adversary not in ADVERSARIES:
             raise UnknownName("adversary", self.adversary, ADVERSARIES)
-        if self.preset not in PRESETS:
-            raise UnknownName("preset", self.preset, PRESETS)
+        if self.preset not in RULES:
+            raise UnknownName("preset", self.preset, RULES)
         least = self.patience, self.pool, self.margin, self.seed
         if min(self.epochs, self.batch, self.shown, self.every) < 1 or min(least) < 0:
             what = "epochs, batch, shown and every must be 1 or more"
@@ -95,6 +95,11 @@ class Adversarial(Trainer):
     def votes(self) -> bool:
         """Whether it makes a committee; else one net."""
         return self._members().votes
+
+    @property
+    def kept(self) -> set[int]:
+        """The epochs whose nets are members for sure, as far as one can tell before."""
+        return set() if self.patience or not self.votes else sampled(self.epochs, self.every)
 
     def follows(self, before: Trainer | None) -> None:
         """An error, unless that trainer makes a net that goes on."""
@@ -162,9 +167,7 @@ class Adversarial(Trainer):
         return Members(self.take, self.every, self.how, self.weights, measure)
 
     def _rules(self) -> Rules:
-        from demur.training.irgan import PRESETS
-
-        rules = PRESETS[self.preset]
+        rules = RULES[self.preset]
         heat = self.temperature
         return dataclasses.replace(
             rules,

@@ -84,7 +84,11 @@ def _stage(number: int, stage: Done) -> str:
 
 def looks(stage: Done) -> bool:
     """Whether a stage's dev set had a say in what it came to."""
-    return bool(stage.dev) and parse(stage.trainer).settings.get("early", "said by none") not in NEVER
+    said = parse(stage.trainer).settings
+    take, patience = said.get("take", "best"), said.get("patience", 0)
+    if take == "last" or (take in ("all", "committee", "average") and said.get("weights") != "dev"):
+        return bool(stage.dev and patience)  # what is taken was not chosen by it
+    return bool(stage.dev) and said.get("early", "said by none") not in NEVER
 
 
 def _looked(stage: Done) -> str:

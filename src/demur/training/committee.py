@@ -13,6 +13,7 @@ from demur.errors import UnknownName, UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.committee import HOW, Committee
 from demur.rankers.match_nets import Match
+from demur.training import behind
 from demur.training.base import Report, Trainer, silent
 from demur.training.judging import judges, on_dev, sole
 from demur.types import FloatArray, Pool
@@ -63,8 +64,12 @@ class Members(Trainer):
 
     def follows(self, before: Trainer | None) -> None:
         """An error, unless that trainer makes a committee."""
-        if not getattr(before, "votes", False):
+        made = behind(before)
+        if not getattr(made, "votes", False):
             raise UsageError(f"{_NO_COMMITTEE}; {before.spec if before else 'the first stage'} makes none")
+        kept: set[int] = getattr(made, "kept", set())
+        if kept:
+            self._fits(sorted(kept))
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """An error, if members cannot be told apart by dev where they must be."""
@@ -97,8 +102,18 @@ class Members(Trainer):
                 report(facts)
         return taken
 
+    def _fits(self, epochs: Sequence[int]) -> set[int]:
+        """The epochs that members are wanted of, all of which must be among these."""
+        wanted = sampled(max(epochs), self.every, min(epochs))
+        missing = sorted(wanted - set(epochs))
+        if missing and self.take in ("committee", "average"):
+            what = f"the committee has members of epochs {_row(epochs)}, so none of {_row(missing)}"
+            raise UsageError(f"{what}; say every={_spacing(epochs)}, or take=all")
+        return wanted
+
     def _judged(self, of: Committee, dev: Sequence[Pool]) -> Committee:
         """The committee with what dev says of its members, if it says anything that is asked for."""
+        _whole(of)
         if self.take in ("last", "greedy") or not judges(dev):
             return of
         figures = [on_dev(vote, dev, self.measure) for vote in of.votes(dev)]
@@ -107,11 +122,7 @@ class Members(Trainer):
     def taken(self, of: Committee, dev: Sequence[Pool]) -> Ranker:
         """What is taken of a committee, whose figures are known."""
         self.possible(dev, bool(of.figures))
-        count = len(of.members)
-        for what, known in (("epochs", of.taken), ("figures on dev", of.figures)):
-            if known and len(known) != count:
-                fix = "give one for each, or none"
-                raise UsageError(f"a committee has {count} members but {len(known)} {what}; {fix}")
+        _whole(of)
         epochs = of.taken or list(range(len(of.members)))
         if self.take == "last":
             return of.members[int(np.argmax(epochs))]
@@ -120,10 +131,7 @@ class Members(Trainer):
         if self.take in ("all", "greedy"):
             chosen = list(range(len(epochs)))
         else:
-            wanted = sampled(max(epochs), self.every, min(epochs))
-            if missing := sorted(wanted - set(epochs)):
-                what = f"the committee has members of epochs {_row(epochs)}, so none of {_row(missing)}"
-                raise UsageError(f"{what}; say every={_spacing(epochs)}, or take=all")
+            wanted = self._fits(epochs)
             chosen = [place for place, epoch in enumerate(epochs) if epoch in wanted]
         weights = ", ".join(map(repr, self._greedy(of, dev))) if self.take == "greedy" else self.weights
         if self.take == "greedy":
@@ -153,6 +161,15 @@ class Members(Trainer):
             sums = [total + more for total, more in zip(sums, votes[place], strict=True)]
         shares: list[float] = (counts / counts.sum()).tolist()
         return shares
+
+
+def _whole(of: Committee) -> None:
+    """An error, if what is known of a committee's members is not known of each."""
+    count = len(of.members)
+    for what, known in (("epochs", of.taken), ("figures on dev", of.figures)):
+        if known and len(known) != count:
+            fix = "give one for each, or none"
+            raise UsageError(f"a committee has {count} members but {len(known)} {what}; {fix}")
 
 
 def sampled(last: int, every: int, first: int = 0) -> set[int]:

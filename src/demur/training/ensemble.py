@@ -61,7 +61,10 @@ class Ensemble(Trainer):
 
     def follows(self, before: Trainer | None) -> None:
         """An error, unless the members' trainer can go on from what that one makes."""
-        seeded(self.by, self.seed).follows(before)
+        by = seeded(self.by, self.seed)
+        by.follows(before)
+        if self.of == "snapshots" and self.count > 1:
+            by.follows(by)
 
     @property
     def depends(self) -> str:

@@ -25,8 +25,9 @@ from demur.rankers.word_numbers import Read
 from demur.training.base import Report, sane, sound
 from demur.training.committee import sampled
 from demur.training.game_states import keep, resume
-from demur.training.irgan import Rules, chances, deserved, drawn, highest, hinge, reinforce, reward
+from demur.training.irgan import chances, deserved, drawn, highest, hinge, reinforce, reward
 from demur.training.quarry import Quarry
+from demur.training.rules import Rules
 from demur.types import IntArray, Pool
 
 _TOGETHER = 64  # pairs that are learnt from

@@ -21,7 +21,7 @@ from demur.errors import DataError, UsageError
 from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.specs import Setting, parse
-from demur.training import Report, Trainer, trainer
+from demur.training import Report, Trainer, behind, trainer
 from demur.training.base import noting, silent
 from demur.training.search import Search
 from demur.training.together import leads
@@ -139,7 +139,7 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
     keyed = list(_keyed(recipe))
     before = None
     for _, by, pools, dev, _ in keyed:  # so that a mistake in the last is not found after hours
-        if before is None or type(before).__module__.startswith("demur."):  # of others nothing is known
+        if before is None or type(behind(before)).__module__.startswith("demur."):  # of others, who knows
             by.follows(before)
         by.check(pools, dev)
         before = by
