@@ -57,6 +57,7 @@ def run() -> list[Row]:
         place = Path(folder)
         shutil.copytree(home() / "experiments", place / "experiments")
         shutil.copy(home() / "pyproject.toml", place)
-        around = {**os.environ, "DEMUR_CACHE": str(place / "cache")}
+        data = str(Path(os.environ["DEMUR_DATA"]).resolve())  # it may be said from here
+        around = {**os.environ, "DEMUR_DATA": data, "DEMUR_CACHE": str(place / "cache")}
         seconds = seconds_once(lambda: subprocess.run(command(), cwd=place, env=around, check=True))
         return beside(place / "results", seconds)

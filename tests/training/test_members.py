@@ -17,6 +17,8 @@ from demur.training import SEEDS, Trainer, trainer
 from demur.training.base import sound
 from demur.training.committee import Members
 from demur.training.judging import FALLING
+from demur.training.search import Search
+from demur.training.small import Siamese
 from demur.training.stages import Recipe, Stage, run
 from laws import toys
 from training import made
@@ -54,6 +56,8 @@ def test_what_should_be_low_is_not_taken_for_the_best_where_high(measure: str) -
             trainer(spec)
     with pytest.raises(UsageError, match="the less the better"):
         trainer(f"adversarial(early='{name}')")
+    with pytest.raises(UsageError, match=r"search.measure=.*the less the better"):
+        Search({"epochs": [1, 2]}, measure=name)
 
 
 # At which epochs
@@ -131,6 +135,15 @@ def test_stages_that_can_follow_are_let(stages: tuple[str, ...]) -> None:
         before = by
 
 
+def test_of_a_trainer_from_elsewhere_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("demur.training.stages.pools_of", lambda *_: made.pools(6))
+    monkeypatch.setattr(Siamese, "__module__", "elsewhere.trainers")
+    monkeypatch.setattr(Siamese, "train", lambda *_, **__: demur.open(toys.match("match-pyramid")))
+    recipe = Recipe("siamese", [Stage("t", "d"), Stage("t", "d", trainer="adversarial(epochs=1)")])
+    found, _ = run(recipe)
+    assert isinstance(found, Committee)
+
+
 # Numbers that are none
 
 
@@ -153,8 +166,19 @@ def test_a_last_step_that_ruins_a_net_is_told() -> None:
     with pytest.raises(Astray, match="one of its weights"):
         trainer(NET, **ruinous).train(made.pools(6))
     start = demur.open(toys.match("match-pyramid"))
-    with pytest.raises(Astray):
+    with pytest.raises(Astray, match="its loss is not"):
         trainer("adversarial(margin=1e300, epochs=1, take=last)").train(made.pools(6), start=start)
+
+
+def test_a_game_whose_last_step_ruins_the_net_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ruin(optimiser: torch.optim.Adam) -> None:
+        for weight in optimiser.param_groups[0]["params"]:
+            weight.data.fill_(torch.nan)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", ruin)
+    playing = trainer("adversarial(adversary=none, epochs=1, batch=1000, take=last)")
+    with pytest.raises(Astray, match="one of its weights"):
+        playing.train(made.pools(6), start=demur.open(toys.match("match-pyramid")))
 
 
 def test_none_is_no_early_stopping_for_any_net() -> None:

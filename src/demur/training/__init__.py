@@ -10,7 +10,7 @@ from demur.errors import UsageError
 from demur.specs import Setting
 from demur.training.base import Report, Trainer
 
-__all__ = ["Report", "Trainer", "seeded", "trainer"]
+__all__ = ["SEEDS", "Report", "Trainer", "behind", "seeded", "trainer"]
 
 SEEDS = 2**32
 """How many seeds there are: all libraries that draw take these."""

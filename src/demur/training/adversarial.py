@@ -20,8 +20,7 @@ from demur.training.judging import NEVER, checkpoint_name, judges, on_dev, sole
 from demur.training.match_nets import MatchTrainer
 from demur.training.quarry import Quarry
 from demur.training.remembered import Remembered
-from demur.training.rules import PRESETS as RULES
-from demur.training.rules import Rules
+from demur.training.rules import PRESETS, Rules
 from demur.types import Pool
 
 if TYPE_CHECKING:
@@ -70,8 +69,8 @@ class Adversarial(Trainer):
     def __post_init__(self) -> None:
         if self.adversary not in ADVERSARIES:
             raise UnknownName("adversary", self.adversary, ADVERSARIES)
-        if self.preset not in RULES:
-            raise UnknownName("preset", self.preset, RULES)
+        if self.preset not in PRESETS:
+            raise UnknownName("preset", self.preset, PRESETS)
         least = self.patience, self.pool, self.margin, self.seed
         if min(self.epochs, self.batch, self.shown, self.every) < 1 or min(least) < 0:
             what = "epochs, batch, shown and every must be 1 or more"
@@ -167,7 +166,7 @@ class Adversarial(Trainer):
         return Members(self.take, self.every, self.how, self.weights, measure)
 
     def _rules(self) -> Rules:
-        rules = RULES[self.preset]
+        rules = PRESETS[self.preset]
         heat = self.temperature
         return dataclasses.replace(
             rules,
