@@ -15,6 +15,7 @@ from demur.nets.deep_matching import DeepMatching
 from demur.nets.match_net import MatchNet, Worded, here, windows
 from demur.nets.match_pyramid import MatchPyramid
 from demur.nets.multihop import Multihop, attended
+from demur.rankers import runtime
 from demur.training.onnx_match import INPUTS, write
 from nets.matching import NETS, worded
 
@@ -70,10 +71,9 @@ def test_built_again_from_its_sizes(net: Worded) -> None:
 
 
 def test_onnx_scores_the_same(net: Worded, tmp_path: Path) -> None:
-    runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("onnx")
     write(net.net, tmp_path / "model.onnx")
-    session = runtime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    session = runtime.session(tmp_path / "model.onnx")
     vectors = net.vectors.detach()
     for q, a in ((QUESTIONS, ANSWERS), (numbers(2), numbers(11)), (numbers(6, 9, 3), numbers(5, 5, 12))):
         given = dict(zip(INPUTS, (vectors[q], vectors[a], here(q), here(a)), strict=True))

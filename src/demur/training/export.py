@@ -15,12 +15,12 @@ import numpy as np
 from demur import __version__, data, store
 from demur.errors import DataError, UsageError, require
 from demur.files import written
-from demur.rankers import Ranker, open_model
+from demur.rankers import Ranker, open_model, runtime
 from demur.rankers.committee import Committee
 from demur.rankers.cross_encoder import CrossEncoder, positions
 from demur.rankers.fusion import Fusion
 from demur.rankers.match_nets import Match
-from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
+from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike, cores
 from demur.rankers.pieces import pieces
 from demur.reading.mini_torch import MiniTorch
 from demur.specs import Spec
@@ -156,6 +156,8 @@ def _write(
     """Write model.onnx; who drew the graph comes back."""
     path = Path(found.folder) / MODEL
     facts = {"precision": precision, "positions": str(positions(network)), "alone": "no"}
+    if precision == "int8":
+        facts[runtime.SAFE] = "safe"  # by onnx_graph.SMALL
     if onnx_bert.is_bert(network):
         graph = onnx_bert.graph(network)
         if precision == "int8":
@@ -183,17 +185,12 @@ def _file(graph: Graph, outputs: list[str], facts: Mapping[str, str]) -> bytes:
 
 def seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Seen]:
     """The lowest and highest numbers that go into each product when some pairs are scored."""
-    runtime: Any = require("onnxruntime", extra="export")
     tokenizer = require("tokenizers", extra="export").Tokenizer.from_file(f"{ranker.folder}/{TOKENIZER}")
     tokenizer.no_truncation()
     pairs = list(dict.fromkeys((pool.question, answer) for pool in pools for answer in pool.answers))
     found = pieces(tokenizer, pairs, ranker.max_length)
     watched = list(dict.fromkeys(graph.places.values()))
-    options = runtime.SessionOptions()
-    options.log_severity_level = 3
-    session = runtime.InferenceSession(
-        _file(graph, ["score", *watched], {}), options, providers=["CPUExecutionProvider"]
-    )
+    session = runtime.session(_file(graph, ["score", *watched], {}), threads=cores())
     met: dict[str, Seen] = {}
     for batch in alike(found.lengths, _BUDGET):
         given = dict(zip(onnx_bert.INPUTS, found.batch(batch), strict=True))

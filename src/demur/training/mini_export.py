@@ -15,7 +15,7 @@ from demur import __version__, store
 from demur.errors import UsageError
 from demur.files import written
 from demur.nets.mini import Mini as Network
-from demur.rankers import open_model
+from demur.rankers import open_model, runtime
 from demur.rankers.cross_encoder import positions
 from demur.rankers.onnx import MODEL, TOKENIZER, Onnx
 from demur.reading import sureness
@@ -54,6 +54,7 @@ def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> E
         facts |= {"probes": str(len(network.probes))}
         graph = onnx_mini.graph(network)
         if precision == "int8":
+            facts[runtime.SAFE] = "safe"  # by onnx_graph.SMALL
             length = min(ranker.max_length, positions(network))
             graph = onnx_mini.graph(network, seen(graph, Onnx(folder=beside, max_length=length), pools))
         (inside / MODEL).write_bytes(graph.model(INPUTS, OUTPUTS, facts))

@@ -66,7 +66,12 @@ def to_bytes(path: Path) -> None:
     try:
         kind = quantization.QuantType.QInt8
         quantization.quantize_dynamic(
-            plain, path, op_types_to_quantize=["MatMul", "Gemm"], per_channel=True, weight_type=kind
+            plain,
+            path,
+            op_types_to_quantize=["MatMul", "Gemm"],
+            per_channel=True,
+            reduce_range=True,  # as SMALL of onnx_graph
+            weight_type=kind,
         )
     finally:
         root.setLevel(before)

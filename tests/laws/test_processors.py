@@ -1,0 +1,101 @@
+"""A byte model says the same on older processors: two products, added in 16 bits, never overflow."""
+
+from __future__ import annotations
+
+import ast
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import demur
+from demur.rankers import runtime
+from demur.rankers.cross_encoder import CrossEncoder
+from demur.reading.mini import PACKAGED
+from laws import toys
+from training.test_export import classifier
+
+SOURCE = Path(demur.__file__).parent
+TOOLS = SOURCE.parents[1] / "tools"
+LARGEST = 32767  # of 16 bits
+
+
+def test_one_place_opens_sessions() -> None:
+    places = [*SOURCE.rglob("*.py"), *TOOLS.rglob("*.py")]
+    assert len(places) > 200
+    found = {
+        path.name
+        for path in places
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if "InferenceSession" in (getattr(node, "attr", ""), getattr(node, "id", ""))
+    }
+    assert found == {"runtime.py"}
+
+
+def test_every_session_keeps_products_exact() -> None:
+    session = runtime.session(PACKAGED / "model.onnx")
+    assert session.get_session_options().get_session_config_entry(runtime.WIDE) == "1"
+
+
+def exported(kind: str, folder: Path) -> Path:
+    """A model in bytes by each way that the project can write one."""
+    from demur.reading.mini_torch import MiniTorch
+    from demur.training.export import export
+
+    network: Any
+    if kind == "mini":
+        network = MiniTorch(model=toys.mini())
+    else:
+        network = CrossEncoder(
+            model=toys.classifier() if kind == "bert" else classifier(kind, folder / "net")
+        )
+    export(network, folder / "out", "int8")
+    return folder / "out" / "model.onnx"
+
+
+def sums(weight: np.ndarray[Any, Any]) -> int:
+    """The largest sum of any two products that such a weight (inputs × outputs) can make."""
+    largest = np.sort(np.abs(weight.astype(np.int64)), axis=0)[-2:].sum(axis=0)
+    return int(255 * largest.max())
+
+
+@pytest.mark.parametrize("kind", ["bert", "mini", "distilbert", "roberta"])
+def test_exported_files_are_safe_in_any_runtime(kind: str, tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    from onnx.numpy_helper import to_array
+
+    model = onnx.load(exported(kind, tmp_path))
+    constants = {each.name: to_array(each) for each in model.graph.initializer}
+    products = [node for node in model.graph.node if node.op_type.startswith("MatMulInteger")]
+    weights = [constants[node.input[1]] for node in products]
+    assert weights and all(each.dtype == np.int8 for each in weights)
+    assert max(map(sums, weights)) <= LARGEST
+    assert {each.key: each.value for each in model.metadata_props}[runtime.SAFE] == "safe"
+    assert sums(np.array([[127], [2]], np.int8)) > LARGEST, "a larger weight is told"
+
+
+def test_an_old_runtime_is_told_of(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+
+    monkeypatch.setattr(onnxruntime, "__version__", "1.12.1")
+    runtime._warn_if_old.cache_clear()
+    with caplog.at_level(logging.WARNING):
+        runtime.session(PACKAGED / "model.onnx")
+        runtime.session(PACKAGED / "model.onnx")
+    assert caplog.text.count("onnxruntime 1.12.1 does not know the option") == 1
+    assert "pip install -U onnxruntime" in caplog.text
+
+
+def test_a_safe_file_needs_no_option(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import onnxruntime
+
+    path = exported("bert", tmp_path)
+    monkeypatch.setattr(onnxruntime, "__version__", "1.12.1")
+    runtime._warn_if_old.cache_clear()
+    with caplog.at_level(logging.WARNING):
+        runtime.session(path)
+    assert "does not know" not in caplog.text
