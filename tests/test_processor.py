@@ -88,6 +88,8 @@ def test_a_group_outside_of_what_is_seen_is_looked_for_at_the_top(tmp_path: Path
     lay(tmp_path / "top", cpu__max="50000 100000")
     assert processor.quota(proc) == 1
     assert processor.quota(tmp_path / "no-proc") == sys.maxsize
+    for text in ("0::/\n\n", "nonsense\n"):
+        assert processor.quota(groups(tmp_path / "odd", text, "one two")) == sys.maxsize
 
 
 def test_threads_are_as_asked_or_the_fewest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,10 @@ def _quota() -> int:
 
 def quota(proc: Path = _PROC) -> int:
     """How many cores' time this process's control groups have, rounded up; a large number if unlimited."""
-    shares = [share for folder, top in _groups(proc) for share in _shares(folder, top)]
+    try:
+        shares = [share for folder, top in _groups(proc) for share in _shares(folder, top)]
+    except (ValueError, IndexError):  # written otherwise than Linux writes it: no reason to stop
+        shares = []
     return max(1, math.ceil(min(shares))) if shares else sys.maxsize
 
 
