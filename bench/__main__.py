@@ -1,4 +1,7 @@
-"""Runs benchmarks and prints what was measured, with the machine and the versions; `-o` keeps it, too."""
+"""Runs benchmarks and prints what was measured, with the machine and the versions; `-o` keeps it, too.
+
+What is kept says on which kind of processor it was measured, and replaces what was kept of that kind alone.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ import argparse
 import importlib
 import inspect
 import json
-import os
 import platform
+import re
 import sys
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from bench.common import Row
+from demur import processor
 from demur.files import replacing
 
 PARTS = (
@@ -44,18 +49,14 @@ PACKAGES = (
 )
 
 
-def processor() -> str:
-    """The processor's name, where the system tells it."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123  # not a file of ours
-            return next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
 def machine() -> str:
     """What the figures were measured on."""
-    return f"{processor()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    return f"{processor.here().name}, {processor.cores()} cores, Python {platform.python_version()}"
+
+
+def kept_as(part: str) -> str:
+    """The name of the file that keeps a part as it was measured on this kind of processor."""
+    return f"{part}.{re.sub('[^a-z0-9]+', '-', processor.here().label.lower()).strip('-')}.json"
 
 
 def versions() -> dict[str, str]:
@@ -83,11 +84,12 @@ def main() -> int:
     """Print all rows; exit with 1 if one misses its goal."""
     arguments = argparse.ArgumentParser("python -m bench", description=__doc__)
     arguments.add_argument("parts", nargs="*", metavar="PART", help=", ".join((*PARTS, *ALONE)))
-    arguments.add_argument("-o", dest="folder", type=Path, help="keep each part there, as PART.json")
+    arguments.add_argument("-o", dest="folder", type=Path, help="keep each part there, as PART.KIND.json")
     chosen = arguments.parse_args()
     if unknown := set(chosen.parts) - {*PARTS, *ALONE}:
         arguments.error(f"there is no part {', '.join(sorted(unknown))}")
     print(machine())
+    print(processor.here().label)
     print(", ".join(f"{package} {number}" for package, number in versions().items()))
     missed = 0
     for part in chosen.parts or PARTS:
@@ -95,9 +97,10 @@ def main() -> int:
         about, rows = run(part)
         missed += sum(not row["met"] for row in rows)
         if chosen.folder:
-            kept = {"about": about, "machine": machine(), "versions": versions(), "rows": rows}
+            kind = {"processor": asdict(processor.here()), "threads": processor.threads()}
+            kept = {"about": about, "machine": machine(), **kind, "versions": versions(), "rows": rows}
             chosen.folder.mkdir(parents=True, exist_ok=True)
-            with replacing(chosen.folder / f"{part}.json") as file:
+            with replacing(chosen.folder / kept_as(part)) as file:
                 file.write(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     return int(missed > 0)
 

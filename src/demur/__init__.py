@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from demur import processor
+
 if TYPE_CHECKING:
     from demur.asking import ask
     from demur.data import load
@@ -55,6 +57,8 @@ _HOMES = {
     "ranker": "rankers",
     "reader": "reading",
 }
+
+processor.restrict()  # before numpy or torch is imported
 
 
 def __getattr__(name: str) -> Any:

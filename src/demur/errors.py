@@ -97,7 +97,7 @@ class MissingExtra(DemurError, ImportError):
 def require(module: str, *, extra: str) -> ModuleType:
     """The imported module, or one line naming the extra that brings it."""
     try:
-        return importlib.import_module(module)
+        found = importlib.import_module(module)
     except ImportError as error:
         if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
             what = f"this needs {module}, which is not installed"
@@ -105,3 +105,8 @@ def require(module: str, *, extra: str) -> ModuleType:
             why = " ".join(str(error).split())[:160]
             what = f"this needs {module}, which is installed but cannot be imported ({why})"
         raise MissingExtra(f"{what}; pip install 'demur[{extra}]'") from None
+    if module == "torch":  # whatever needs torch gets it here first
+        from demur import processor
+
+        processor.restrict_torch(found)
+    return found

@@ -77,3 +77,14 @@ def test_a_mistake_is_said_in_one_line(
     out, err = capsys.readouterr()
     assert (left.value.code, out) == (2, "")
     assert said in err and err.startswith("demur: ") and err.count("\n") == 1
+
+
+def test_a_wrong_number_of_threads_is_said_whatever_is_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DEMUR_THREADS", "many")
+    monkeypatch.setattr(sys, "argv", ["demur", "data", "list"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    said = "demur: DEMUR_THREADS=many means nothing; use 1 or more, or 0 for all cores\n"
+    assert (left.value.code, *capsys.readouterr()) == (2, "", said)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from demur import processor
 from demur.cli.main import app
-from demur.experiments import recipe
+from demur.experiments import recipe, tables
 
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted((ROOT / "experiments").rglob("*.toml"))
@@ -48,3 +50,27 @@ def test_nothing_is_cut_off_where_there_is_no_terminal(monkeypatch: pytest.Monke
     monkeypatch.setenv("COLUMNS", "60")
     path = next(path for path in RECIPES if path.parts[-2:] == ("committee", "table1.toml"))
     assert "…" not in shown(path, "--only", "MatchPyramid").output
+
+
+def test_rows_learn_in_as_many_processes_as_there_may_be_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[int] = []
+    monkeypatch.setattr(tables, "fill", lambda *given: found.append(given[4]))
+    monkeypatch.setenv(processor.THREADS, "3")
+    for words in ([], ["--workers", "2"]):
+        CliRunner().invoke(app, ["reproduce", "scarce", "table1", *words], catch_exceptions=False)
+    assert found == [3, 2]
+
+
+def test_each_of_several_processes_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside: list[int] = []
+
+    class Processes(ThreadPoolExecutor):
+        def __init__(self, workers: int, context: object) -> None:
+            inside.append(processor.threads())  # as a process that starts now is told
+            super().__init__(workers)
+
+    monkeypatch.setattr(tables, "ProcessPoolExecutor", Processes)
+    monkeypatch.setattr(tables, "chains", lambda runs: [[], []])
+    monkeypatch.setenv(processor.THREADS, "5")
+    tables._side_by_side([], Path("results"), lambda runs: None, 2)
+    assert inside == [1] and processor.threads() == 5

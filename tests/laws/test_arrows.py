@@ -24,6 +24,7 @@ FLOORS = [
         "toml",
         "cache",
         "cleaning",
+        "processor",
     },
     {"data"},
     {"embedders", "nets"},

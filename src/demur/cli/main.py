@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from demur import __version__
+from demur import __version__, processor
 from demur.cli import data, vectors
 from demur.cli.advise import advise
 from demur.cli.ask import ask
@@ -70,6 +70,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8")  # what goes into files and pipes is UTF-8 everywhere
     try:
+        processor.threads()  # or it says what is wrong with DEMUR_THREADS
         app()
     except DemurError as error:
         sys.stderr.write(f"demur: {error}\n")

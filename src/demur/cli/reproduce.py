@@ -33,12 +33,15 @@ def reproduce(
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw learning curves, or dev by epoch: .svg or .png.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes in which rows that learn are run.")] = 2,
+    workers: Annotated[
+        int, typer.Option(min=0, help="Processes in which rows that learn are run; 0 is one for each core.")
+    ] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Run what is missing of a paper's tables and print them, published figures beside ours."""
     import dataclasses
 
+    from demur import processor
     from demur.experiments import tables
     from demur.experiments.baseline import compared
 
@@ -56,7 +59,7 @@ def reproduce(
     if not cached:
         with meter("reproducing", "runs", total) as advance:
             for each in chosen:
-                tables.fill(each, results, rows, advance, workers, seeds, columns)
+                tables.fill(each, results, rows, advance, workers or processor.threads(), seeds, columns)
     if picture is not None:
         from demur.experiments.drawing import draw
 

@@ -12,7 +12,7 @@ from pathlib import Path
 _APART = (
     *("demur.data", "demur.embedders.skipgram", "demur.embedders.counting"),  # what they make has a version
     *("demur.errors", "demur.files", "demur.cache", "demur.registry", "demur.store", "demur.rankers.opening"),
-    *("demur.embedders.shelf", "demur.embedders.kept"),  # they keep, and change no figure
+    *("demur.embedders.shelf", "demur.embedders.kept", "demur.processor"),  # they keep, and change no figure
     *(
         "demur.nets.attention",
         "demur.nets.dropout",

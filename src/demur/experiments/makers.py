@@ -136,11 +136,4 @@ def prepare(run: Run) -> None:
         learning.embed(replace(steps[-1], data=run.column.data))
 
 
-def one_thread() -> None:
-    """Let this process compute in one thread: another process has the other core."""
-    from demur.errors import require
-
-    require("torch", extra="encoder").set_num_threads(1)
-
-
-__all__: Sequence[str] = ["built", "homes", "identity", "made", "maker", "one_thread", "prepare", "stages"]
+__all__: Sequence[str] = ["built", "homes", "identity", "made", "maker", "prepare", "stages"]

@@ -10,11 +10,12 @@ from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 
+from demur import processor
 from demur.errors import UsageError
 from demur.experiments import learning, recipe
 from demur.experiments.kinds import KINDS
 from demur.experiments.kinds.base import Loaded
-from demur.experiments.makers import one_thread, prepare, stages
+from demur.experiments.makers import prepare, stages
 from demur.experiments.recipe import Column, Row, Table
 from demur.experiments.runs import Run, fresh, kept, perform
 
@@ -118,7 +119,7 @@ def fill(
         on_run(len(wanted) - len(stale))
         for run in stale:
             prepare(run)  # what all share is made here, once
-        with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
+        with processor.alone(), ProcessPoolExecutor(workers, get_context("spawn")) as pool:
             for done in as_completed([pool.submit(_perform, run, results) for run in stale]):
                 done.result()
                 on_run(1)
@@ -141,7 +142,7 @@ def _side_by_side(wanted: Sequence[Run], results: Path, on_run: Callable[[int], 
     if len(apart) < 2:  # one process learns better with all cores
         _perform_all(learning_ones, results, on_run)
         return
-    with ProcessPoolExecutor(workers, get_context("spawn"), one_thread) as pool:
+    with processor.alone(), ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         futures = {pool.submit(_perform_all, chain, results): len(chain) for chain in apart}
         for done in as_completed(futures):
             done.result()

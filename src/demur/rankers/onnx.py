@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from demur import store
+from demur import processor, store
 from demur.errors import UsageError
 from demur.files import sha256
 from demur.rankers import runtime
@@ -40,7 +40,7 @@ class Onnx(Ranker):
     name: ClassVar[str] = "onnx"
     tolerance: ClassVar[float] = 1e-5
     folder: str = ""
-    threads: int = 0  # 0 is one for each core
+    threads: int = 0  # 0 is as many as may be used, see demur.processor
     max_length: int = 256
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class Onnx(Ranker):
             scores[batch] = model.scores(found, batch)
 
         batches = list(alike(found.lengths, budget))
-        threads = min(self.threads or cores(), len(batches))
+        threads = min(self.threads or processor.threads(), len(batches))
         if threads == 1:
             for batch in batches:
                 run(batch)
@@ -110,13 +110,6 @@ def alike(lengths: IntArray, budget: int) -> Iterator[IntArray]:
     for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
         together = max(1, budget // max(int(lengths[group[0]]), 1))
         yield from np.array_split(group, -(-len(group) // together))
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

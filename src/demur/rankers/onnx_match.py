@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from demur import store
+from demur import processor, store
 from demur.errors import DataError, UsageError
 from demur.files import sha256, whole
 from demur.rankers import runtime
 from demur.rankers.base import Ranker
 from demur.rankers.match_nets import FACTS, lexicon_in
-from demur.rankers.onnx import MODEL, cores
+from demur.rankers.onnx import MODEL
 from demur.rankers.word_numbers import VECTORS, Lexicon, Read
 from demur.rankers.word_pairs import batches, of_pools
 from demur.types import FloatArray, IntArray, Pool
@@ -35,7 +35,7 @@ class OnnxMatch(Ranker):
     tolerance: ClassVar[float] = 2e-5
     alone: ClassVar[bool] = True
     folder: str = ""
-    threads: int = 0  # 0 is one for each core
+    threads: int = 0  # 0 is as many as may be used, see demur.processor
 
     def __post_init__(self) -> None:
         if not self.folder:
@@ -97,7 +97,7 @@ def score_together(members: Sequence[OnnxMatch], pools: Sequence[Pool]) -> list[
     """The scores by each of several rankers that share a shape: texts are read once for all."""
     models = [opened(member.folder) for member in members]
     words, sizes = models[0].words, (models[0].question_words, models[0].answer_words)
-    threads = members[0].threads or cores()
+    threads = members[0].threads or processor.threads()
 
     def score(read: Read, questions: IntArray, answers: IntArray) -> FloatArray:
         found = np.empty((len(models), len(questions)))

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demur import store
+from demur import processor, store
 from demur.errors import DataError, UsageError
 from demur.rankers import runtime
-from demur.rankers.onnx import MODEL, TOKENIZER, alike, cores
+from demur.rankers.onnx import MODEL, TOKENIZER, alike
 from demur.rankers.pairs import whole
 from demur.reading import sureness
 from demur.reading.base import Pair
@@ -47,7 +47,7 @@ class Mini(Looking):
     tolerance: ClassVar[float] = 1e-5
     counted: ClassVar[tuple[str, ...]] = ("max_length", "stride", "longest", "n_best", "threshold")
     folder: str = ""
-    threads: int = 0  # 0 is one for each core
+    threads: int = 0  # 0 is as many as may be used, see demur.processor
     max_length: int = 384
     stride: int = 128
     longest: int = 30
@@ -95,7 +95,7 @@ class Mini(Looking):
                 found[place] = glance(window, at, float(scores[row]), spans, layers[row])
 
         batches = list(alike(np.array([len(window.ids) for window in windows]), _BUDGET))
-        threads = min(self.threads or cores(), len(batches))
+        threads = min(self.threads or processor.threads(), len(batches))
         if threads == 1:
             for batch in batches:
                 run(batch)
