@@ -85,6 +85,7 @@ OURS: dict[str, dict[str, str]] = {
     "dataset": {
         "antique": "demur.data.loaders.antique:LOADER",
         "asnq": "demur.data.loaders.asnq:LOADER",
+        "covidfaq": "demur.data.loaders.covidfaq:LOADER",
         "example": "demur.asking.example:LOADER",
         "fiqa": "demur.data.loaders.fiqa:LOADER",
         "insuranceqa": "demur.data.loaders.insuranceqa:LOADER",

@@ -47,6 +47,7 @@ def test_the_manifest_is_ours() -> None:
         ("antique/test", (200, 6589)),
         ("semeval2016/all-2015", (3090, 18298)),
         ("fiqa/test", (333, 333 * 865)),
+        ("covidfaq/test", (1073, 1073 * 67)),
         ("yahoocqa/test", (239, 1200)),
     ],
 )
@@ -55,7 +56,7 @@ def test_counts(id: str, expected: tuple[int, int]) -> None:
 
 
 def test_ids_are_unique_within_a_split_and_candidates_within_a_pool() -> None:
-    for name in ("wikiqa", "trecqa", "selqa", "antique", "semeval2016", "fiqa", "yahoocqa", "insuranceqa"):
+    for name in ("wikiqa", "trecqa", "selqa", "antique", "semeval2016", "fiqa", "yahoocqa", "insuranceqa", "covidfaq"):
         for split, found in dataset(name).pools.items():
             if any(sources.find(file) is None for file in found.files):
                 continue
