@@ -153,7 +153,7 @@ def test_a_megabyte_takes_linear_time(text: str) -> None:
     assert sum(len(text[span.start : span.end].split()) for span in spans) == len(text.split())
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_answers_of_squad_lie_within_one_sentence() -> None:
     from demur.data import stream
 

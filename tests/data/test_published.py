@@ -14,7 +14,7 @@ import pytest
 from demur.data import check, dataset, pools, sources, stream
 from demur.types import Pool
 
-pytestmark = pytest.mark.needs_data
+pytestmark = pytest.mark.data
 
 
 def count(id: str) -> tuple[int, int]:

