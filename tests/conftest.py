@@ -45,7 +45,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    ran = [r for r in terminalreporter.getreports("passed") if ("data", True) in map(tuple, r.user_properties)]
+    ran = [
+        r for r in terminalreporter.getreports("passed") if ("data", True) in map(tuple, r.user_properties)
+    ]
     where = "real datasets" if HAS_DATA else "real datasets (DEMUR_DATA is not set)"
     terminalreporter.write_line(f"{len(ran)} tests ran on the {where}")
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -131,6 +130,7 @@ def test_spans_are_ordered_and_leave_out_only_white_space(text: str) -> None:
     assert not text[end:].strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

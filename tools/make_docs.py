@@ -138,7 +138,7 @@ def picture() -> str:
 def words(picture: str) -> str:
     """What a picture of the terminal says, but for white space, styles and numbers with a fraction.
 
-    Those are confidences: another processor may round the last digit otherwise, and lines then break elsewhere.
+    Those are confidences: another processor may round them otherwise, and lines then break elsewhere.
     """
     said = html.unescape("".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture)))
     return "".join(re.sub(r"(?<!\d)0\.\d+", "#", said).split())

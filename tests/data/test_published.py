@@ -22,6 +22,7 @@ def count(id: str) -> tuple[int, int]:
     return len(sizes), sum(sizes)
 
 
+@pytest.mark.slow
 def test_check_is_green_but_for_the_known_holes() -> None:
     found = check()
     assert {finding.state for finding in found} == {"ok", "known hole"}, [f for f in found if f.state != "ok"]
@@ -56,7 +57,8 @@ def test_counts(id: str, expected: tuple[int, int]) -> None:
 
 
 def test_ids_are_unique_within_a_split_and_candidates_within_a_pool() -> None:
-    for name in ("wikiqa", "trecqa", "selqa", "antique", "semeval2016", "fiqa", "yahoocqa", "insuranceqa", "covidfaq"):
+    names = "wikiqa trecqa selqa antique semeval2016 fiqa yahoocqa insuranceqa covidfaq"
+    for name in names.split():
         for split, found in dataset(name).pools.items():
             if any(sources.find(file) is None for file in found.files):
                 continue
@@ -122,6 +124,7 @@ def test_judgements_and_questions_of_the_reduced_tasks_are_whole() -> None:
     assert lines("fiqa/questions.tsv.gz") - 1 == 6648
 
 
+@pytest.mark.slow
 def test_strict_is_a_part_of_2_0_and_quotes_are_whole() -> None:
     kept = {pool.id for pool in stream("squad/2.0/train/strict")}
     assert len(kept) == 125640
@@ -130,6 +133,7 @@ def test_strict_is_a_part_of_2_0_and_quotes_are_whole() -> None:
     assert not any('""' in question for question in unanswerable)
 
 
+@pytest.mark.slow
 def test_squad_t() -> None:
     found = list(stream("squad-t/dev"))
     assert len(found) == 10570
