@@ -1,10 +1,10 @@
-# Two commands for newcomers: `make run` shows what demur does, `make test` runs the whole suite.
+# Two commands for newcomers: `make run` shows what demur does, `make test` runs the suite but for slow tests.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test check mini bench bench-ask bench-rank bench-memory bench-again guarantee reproduce docs format clean
+.PHONY: run test test-slow test-avx2 test-emulated test-core check mini bench bench-ask bench-rank bench-memory bench-again guarantee reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -14,7 +14,26 @@ run: $(VENV)/.core
 	@$(BIN)/demur ask "How high is the deposit for the pressure washer?" --example --top 3
 
 test: $(VENV)/.dev
-	$(BIN)/pytest -n 2 -q
+	$(BIN)/pytest -n 2 -q -m "not slow and not emulated"
+
+test-slow: $(VENV)/.dev
+	$(BIN)/pytest -n 2 -q -m "slow and not emulated" --timeout 1200
+
+# What reckons, as a processor with AVX2 and no more would have it.
+test-avx2: $(VENV)/.dev
+	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 $(BIN)/pytest -n 2 -q -m "not slow and not emulated" \
+		tests/nets tests/training tests/reading tests/rankers tests/doubt
+
+# Under processors that qemu-x86_64 emulates (Debian: qemu-user).
+test-emulated: $(VENV)/.dev
+	$(BIN)/pytest -n 2 -q -m emulated --timeout 1200
+
+# The core alone, without torch, in a place of its own: make test-core PYTHON=python3.12
+CORE := $(VENV)/core-$(notdir $(PYTHON))
+test-core:
+	$(PYTHON) -m venv $(CORE)
+	$(CORE)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(CORE)/bin/pytest --core -n 2 -q -m "not slow and not emulated"
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check

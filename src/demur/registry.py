@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UnknownName, UsageError
@@ -85,6 +87,7 @@ OURS: dict[str, dict[str, str]] = {
     "dataset": {
         "antique": "demur.data.loaders.antique:LOADER",
         "asnq": "demur.data.loaders.asnq:LOADER",
+        "covidfaq": "demur.data.loaders.covidfaq:LOADER",
         "example": "demur.asking.example:LOADER",
         "fiqa": "demur.data.loaders.fiqa:LOADER",
         "insuranceqa": "demur.data.loaders.insuranceqa:LOADER",
@@ -167,6 +170,12 @@ def build(kind: str, spec: str, more: Mapping[str, Setting] | None = None) -> An
 
 
 def _entry_points(kind: str) -> Iterable[EntryPoint]:
+    return _installed(f"demur.{kind}", tuple(sys.path))
+
+
+@lru_cache(maxsize=64)
+def _installed(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """The entry points of a group; kept, as finding them reads a file of every installed package."""
     from importlib.metadata import entry_points  # slow to import, and rarely needed
 
-    return entry_points(group=f"demur.{kind}")
+    return tuple(entry_points(group=group))

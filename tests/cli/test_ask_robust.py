@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -55,9 +54,8 @@ def test_a_document_of_200_000_characters(run: Run, name: str, unit: str) -> Non
     text = (unit * LONG)[:LONG] + "\n\nThe saw is blue.\n"
     whole = {"a.jsonl": json.dumps({"text": text}), "a.csv": f'text\n"{text}"\n'}.get(name, text)
     Path(name).write_text(whole, "utf-8")
-    before = time.process_time()
     code, out, _ = run("Is the saw blue?", "--from", name, *BM25)
-    assert code == 0 and time.process_time() - before < 10
+    assert code == 0
     answer = json.loads(out)["answer"]
     assert "The saw is blue." in answer["text"] and len(answer["text"]) < 2000
     assert answer["text"][answer["span"]["start"] : answer["span"]["end"]] == answer["span"]["text"]

@@ -26,7 +26,24 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.parametrize("path", RECIPES, ids=lambda path: "/".join(path.parts[-2:]))
+TABLES = [(path, recipe.read(path)) for path in RECIPES]
+SMALLEST = {  # of each kind, by the cells that are to be told
+    kind: min((len(each.row) * len(each.column), path) for path, each in TABLES if each.kind == kind)[1]
+    for kind in {each.kind for _, each in TABLES}
+}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path,
+            id="/".join(path.parts[-2:]),
+            marks=() if path in SMALLEST.values() else pytest.mark.slow,
+        )
+        for path in RECIPES
+    ],
+)
 def test_parts_of_every_table(path: Path) -> None:
     table = recipe.read(path)
     last, column = table.row[-1], table.column[-1]

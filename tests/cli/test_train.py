@@ -73,6 +73,7 @@ def test_a_base_is_the_students_where_there_is_one() -> None:
     assert _trainer("siamese", "minilm") == "siamese(base=minilm)", "which it refuses in its own words"
 
 
+@pytest.mark.slow
 def test_of_two_processes_one_speaks_and_writes(data: Path) -> None:
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
     command += [

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from data.loaded import Write, outline
-from demur.data.loaders import antique, fiqa, insuranceqa, semeval2016, yahoocqa
+from demur.data.loaders import antique, covidfaq, fiqa, insuranceqa, semeval2016, yahoocqa
 from demur.errors import DataError
 
 THREAD = """<?xml version="1.0"?>
@@ -152,3 +152,20 @@ def test_yahoocqa_gathers_by_question_text(write: Write) -> None:
         ("test-1", "q", ["a", "c"], [0, 1]),
         ("test-2", "r", ["b"], [1]),
     ]
+
+
+def test_covidfaq_has_each_answer_under_its_questions_in_every_pool(write: Write) -> None:
+    answers = write("a.tsv", "1\tIt rains.", '2\tSay "no".')
+    questions = write("f.tsv", "1\tHow is it?", "2\tWhat now?", "1\tIs it wet?")
+    queries = write("q.tsv", "7\t1\twet?", "8\t1,2\tand?")
+    first, second = "How is it?\nIs it wet?\nIt rains.", 'What now?\nSay "no".'
+    assert outline(list(covidfaq.read(answers, queries, questions))) == [
+        ("7", "wet?", [("1", first, 1), ("2", second, 0)]),
+        ("8", "and?", [("1", first, 1), ("2", second, 1)]),
+    ]
+    assert next(covidfaq.read(answers, queries)).answers == ["It rains.", 'Say "no".']
+
+
+def test_covidfaq_with_a_right_answer_that_is_not_there_is_one_clear_line(write: Write) -> None:
+    with pytest.raises(DataError, match=r"q\.tsv:1: there is no answer '3'"):
+        next(covidfaq.read(write("a.tsv", "1\tyes"), write("q.tsv", "7\t1,3\twet?")))

@@ -14,7 +14,7 @@ import pytest
 from demur.data import check, dataset, pools, sources, stream
 from demur.types import Pool
 
-pytestmark = pytest.mark.needs_data
+pytestmark = pytest.mark.data
 
 
 def count(id: str) -> tuple[int, int]:
@@ -22,6 +22,7 @@ def count(id: str) -> tuple[int, int]:
     return len(sizes), sum(sizes)
 
 
+@pytest.mark.slow
 def test_check_is_green_but_for_the_known_holes() -> None:
     found = check()
     assert {finding.state for finding in found} == {"ok", "known hole"}, [f for f in found if f.state != "ok"]
@@ -47,6 +48,7 @@ def test_the_manifest_is_ours() -> None:
         ("antique/test", (200, 6589)),
         ("semeval2016/all-2015", (3090, 18298)),
         ("fiqa/test", (333, 333 * 865)),
+        ("covidfaq/test", (1073, 1073 * 67)),
         ("yahoocqa/test", (239, 1200)),
     ],
 )
@@ -55,7 +57,8 @@ def test_counts(id: str, expected: tuple[int, int]) -> None:
 
 
 def test_ids_are_unique_within_a_split_and_candidates_within_a_pool() -> None:
-    for name in ("wikiqa", "trecqa", "selqa", "antique", "semeval2016", "fiqa", "yahoocqa", "insuranceqa"):
+    names = "wikiqa trecqa selqa antique semeval2016 fiqa yahoocqa insuranceqa covidfaq"
+    for name in names.split():
         for split, found in dataset(name).pools.items():
             if any(sources.find(file) is None for file in found.files):
                 continue
@@ -121,6 +124,7 @@ def test_judgements_and_questions_of_the_reduced_tasks_are_whole() -> None:
     assert lines("fiqa/questions.tsv.gz") - 1 == 6648
 
 
+@pytest.mark.slow
 def test_strict_is_a_part_of_2_0_and_quotes_are_whole() -> None:
     kept = {pool.id for pool in stream("squad/2.0/train/strict")}
     assert len(kept) == 125640
@@ -129,6 +133,7 @@ def test_strict_is_a_part_of_2_0_and_quotes_are_whole() -> None:
     assert not any('""' in question for question in unanswerable)
 
 
+@pytest.mark.slow
 def test_squad_t() -> None:
     found = list(stream("squad-t/dev"))
     assert len(found) == 10570
@@ -137,12 +142,9 @@ def test_squad_t() -> None:
     assert sum(pool.positives == 0 for pool in stream("squad-t/2.0/dev")) == 5945
 
 
-@pytest.mark.parametrize(("id", "seconds"), [("wikiqa/train", 0.5), ("trecqa/train-all", 2.0)])
-def test_a_fresh_process_loads_in_time(id: str, seconds: float) -> None:
-    load = f"import demur; len(demur.load({id!r}))"
-    code = f"import time; start = time.process_time(); {load}; print(time.process_time() - start)"
-    times = [
-        float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
-        for _ in range(3)
-    ]
-    assert min(times) < seconds
+def test_a_fresh_process_loads_without_rankers_and_measures() -> None:
+    """What makes it quick; `make bench` says how quick."""
+    others = ("scipy", "rich", "typer", "onnxruntime", "demur.rankers", "demur.evaluation", "demur.cli")
+    code = f"import sys, demur; len(demur.load('wikiqa/train')); print(set({others!r}) & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "set()"

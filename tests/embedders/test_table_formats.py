@@ -265,7 +265,7 @@ def test_a_word_that_a_format_cannot_hold(name: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir()), "nothing half-written"
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_the_vectors_at_hand() -> None:
     import os
 

@@ -166,7 +166,7 @@ def data(*parts: str) -> Path:
     return Path(os.environ["DEMUR_DATA"], *parts)
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_semeval10_on_the_official_scorers_own_files() -> None:
     files = ("scorer-dev-subtaskA.relevancy.gz", "scorer-dev-subtaskA.pred.gz")
     pools: list[dict[str, Scored]] = [{}, {}]
@@ -193,7 +193,7 @@ def overlap(rows: Iterable[tuple[str, str, str, int]]) -> list[Scored]:
     return list(pools.values())
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_what_ties_can_make_of_word_overlap_on_wikiqa() -> None:
     with gzip.open(data("wikiqa", "WikiQA-test.tsv.gz"), "rt", encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
@@ -210,7 +210,7 @@ def test_what_ties_can_make_of_word_overlap_on_wikiqa() -> None:
     assert f"{found['fixed']:.3f}" == "0.607"
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_what_cut_offs_and_denominators_make_of_word_overlap_on_antique() -> None:
     with gzip.open(data("antique", "scan-test.tsv.gz"), "rt", encoding="utf-8", newline="\n") as file:
         rows = [line.rstrip("\r\n").split("\t") for line in file]

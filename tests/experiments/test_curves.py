@@ -81,6 +81,7 @@ def test_each_size_has_a_cell_with_its_spread(table: Table, results: Path) -> No
     assert cells["words", "animals 4"].mean == cells["words", "animals 8"].mean
 
 
+@pytest.mark.slow
 def test_several_processes_give_the_same_figures(
     table: Table, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

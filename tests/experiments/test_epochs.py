@@ -143,6 +143,7 @@ def test_what_was_kept_before_has_no_epochs(table: Table, results: Path, tmp_pat
         drawing.draw(table, tmp_path, tmp_path / "old.svg", ["net"])
 
 
+@pytest.mark.slow
 def test_rows_that_share_no_stage_learn_side_by_side(
     table: Table, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,12 @@ POOLS = [
 ]
 
 
-@pytest.fixture(params=registry.names("ranker"))
+def marks(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    """What toys are made with, and those that are one in themselves, need torch."""
+    return (pytest.mark.extras,) if name in {*toys.TOYS, "encoder"} - {"average"} else ()
+
+
+@pytest.fixture(params=[pytest.param(each, marks=marks(each)) for each in registry.names("ranker")])
 def ranker(request: pytest.FixtureRequest) -> demur.rankers.Ranker:
     return demur.ranker(request.param, **toys.settings(request.param)).prepare(POOLS)
 

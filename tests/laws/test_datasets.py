@@ -35,7 +35,7 @@ def test_without_data_one_line_says_how_to_obtain_it(split: Pools, monkeypatch: 
     assert obtain in message and "DEMUR_DATA is not set" in message
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_with_data_it_keeps_the_contract_of_pools(split: Pools) -> None:
     if any(sources.find(file) is None for file in split.files):
         with pytest.raises(MissingData):

@@ -62,22 +62,18 @@ def test_its_gates_are_its_own() -> None:
         assert json.loads(file.read_text("utf-8"))["promise"] == gate.promise
 
 
-def test_it_opens_at_once_and_without_torch() -> None:
-    """Processor time counts, best of three: the machine may be busy with other tests."""
+def test_it_opens_without_torch_and_without_the_command_line() -> None:
+    """What makes it quick; `make bench-ask` says how quick."""
     code = f"""
-    import sys, time
+    import sys
     for name in {HEAVY!r}:
         sys.modules[name] = None
     import demur
-    began = time.process_time()
     mini = demur.ranker("mini")
     mini.look("who?", ["Ada did."])
-    print(time.process_time() - began)
+    print({{"rich", "typer", "demur.experiments", "demur.training"}} & set(sys.modules))
     """
-    times = []
-    for _ in range(3):
-        command = [sys.executable, "-c", textwrap.dedent(code)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        times.append(float(done.stdout))
-    assert min(times) < 1.0
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "set()"

@@ -43,7 +43,12 @@ TAUGHT = drawn(60, 1)
 POOLS, SCORES = drawn(48, 2)
 
 
-@pytest.fixture(params=registry.names("qualifier"))
+@pytest.fixture(
+    params=[
+        pytest.param(each, marks=pytest.mark.extras if each in NEEDS else ())
+        for each in registry.names("qualifier")
+    ]
+)
 def fitted(request: pytest.FixtureRequest) -> Qualifier:
     return qualifier(request.param, **NEEDS.get(request.param, dict)()).fit(*TAUGHT)
 

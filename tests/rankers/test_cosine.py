@@ -87,7 +87,7 @@ def test_without_vectors_it_says_how_to_get_some() -> None:
         demur.ranker("average")
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_on_wikiqa_generic_vectors_do_as_published() -> None:
     pools = data.pools("wikiqa/test/answerable")
     report = demur.evaluate("average(vectors=google-news)", pools, ["MAP"], "semeval10")

@@ -93,7 +93,7 @@ def test_wrong_settings_are_told_when_it_is_built() -> None:
         demur.ranker("encoder", precision="half")
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_minilm_on_trecqa() -> None:
     pools = list(pools_of("trecqa/dev/clean"))[:6]
     report = demur.evaluate(demur.ranker("encoder"), pools, ["MAP"])

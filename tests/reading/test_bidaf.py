@@ -57,6 +57,7 @@ def test_states_are_there_for_each_layer_with_zeros_for_no_answer() -> None:
         assert all((state[0] == 0).all() for state in view.states)
 
 
+@pytest.mark.slow
 def test_memory_stays_small_on_a_long_passage() -> None:
     passage = "the ship sailed round. " * 8700
     reader().read("may?", "the")

@@ -70,7 +70,7 @@ def test_answers_of_a_system(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
         published.read("squad/nothing.json")
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 @pytest.mark.parametrize(("system", "em"), [("v2.0-bert-single", 78.74)])
 def test_scores_what_the_official_evaluator_scores(system: str, em: float) -> None:
     dev = pools("squad/2.0/dev")
@@ -79,7 +79,7 @@ def test_scores_what_the_official_evaluator_scores(system: str, em: float) -> No
     assert round(100 * float(np.mean(right)), 2) == em
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_scores_version_1_too() -> None:
     dev = pools("squad/1.1/dev")
     said = published.answers("squad/predictions/v1.1-bert-ensemble.json.gz", dev)

@@ -130,6 +130,7 @@ def test_marks_of_the_network_in_a_text_are_words_like_others() -> None:
     assert (ids == separators).sum() == 2
 
 
+@pytest.mark.slow
 def test_memory_stays_small_on_a_long_passage() -> None:
     passage = "the ship sailed round. " * 8700
     assert len(passage) > 200_000

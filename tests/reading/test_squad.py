@@ -165,7 +165,7 @@ def test_a_report_has_the_parts_that_there_are() -> None:
         squad.best(np.ones(3), squad.score(both, ["a", "b", "c"]), [1.0])
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("split", "system", "em", "f1"),
     [

@@ -106,7 +106,7 @@ def test_many_confidences_are_thinned() -> None:
     assert np.median(made.confidences) == pytest.approx(1 - 0.5**0.5, abs=0.03)  # of the gap of two numbers
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_selqa_keeps_the_promise_on_its_test_set() -> None:
     made = calibrate("bm25", demur.data.pools("selqa/dev"), 0.1)
     found = made.predictions("bm25", demur.data.pools("selqa/test"))

@@ -149,7 +149,7 @@ def test_sets_are_calibrated_on_the_answerable_pools() -> None:
     assert answer_sets("overlap", labelled(), 0.3).mean_size == 1
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 @pytest.mark.parametrize("id", ["wikiqa/test", "semeval2016/test", "selqa/test"])
 @pytest.mark.parametrize("ranker", ["bm25", "overlap"])
 def test_on_real_questions_the_mean_loss_is_kept_and_sets_are_smaller_than_pools(

@@ -158,7 +158,7 @@ def test_who_has_the_fixed_preset_is_not_told_to_take_it(caplog: pytest.LogCaptu
     assert caplog.records[0].message.endswith("give more pools, or more pairs to a step")
 
 
-@pytest.mark.needs_data
+@pytest.mark.data
 def test_so_it_is_with_what_minilm_says_of_wikiqa() -> None:
     import demur
     from demur.nets.cross_encoder import score

@@ -42,6 +42,7 @@ def learnt(accumulate: int) -> str:
     return " ".join(f"{score:.4f}" for score in ranker.score("quest1?", ["cape", "may 3", ""]))
 
 
+@pytest.mark.slow
 def test_two_processes_are_one_with_twice_the_steps(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

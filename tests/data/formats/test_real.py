@@ -12,7 +12,7 @@ import pytest
 from demur.data import formats
 
 DATA = Path(os.environ.get("DEMUR_DATA", ""))
-pytestmark = pytest.mark.needs_data
+pytestmark = pytest.mark.data
 
 
 @pytest.mark.parametrize(

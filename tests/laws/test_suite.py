@@ -1,0 +1,52 @@
+"""The parts that the suite is run in hold together."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_what_the_core_leaves_out_is_there_and_in_order() -> None:
+    lines = (ROOT / "tests" / "extras.txt").read_text("utf-8").splitlines()
+    assert lines == sorted(set(lines))
+    assert [line for line in lines if not (ROOT / "tests" / line).exists()] == []
+
+
+def test_nothing_is_trained_on_what_is_kept_for_testing() -> None:
+    recipes = [*(ROOT / "experiments").rglob("*.toml"), *(ROOT / "recipes").glob("*.toml")]
+    assert recipes
+    for path in recipes:
+        said = tomllib.loads(path.read_text("utf-8"))
+        learnt = [each.get("train", "") for each in said.get("column", [])]
+        for part in (said, *said.get("row", []), *said.get("model", [])):
+            learnt += [stage.get("data", "") for stage in part.get("stage", [])]
+        learnt += [each for vectors in said.get("vectors", []) for each in vectors.get("data", [])]
+        assert not any("covidfaq" in each for each in learnt), path
+
+
+@pytest.mark.emulated
+@pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="qemu-x86_64 is missing; install qemu-user")
+@pytest.mark.parametrize("processor", ["Nehalem", "Haswell"])
+def test_words_are_compared_alike_on_lesser_processors(processor: str) -> None:
+    code = """
+import json, demur
+from demur.data import pools
+some = list(pools("example/questions"))[:5]
+print(json.dumps([float(x) for scores in demur.ranker("bm25").score_pools(some) for x in scores]))
+"""
+    here = [sys.executable, "-c", code]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    ours, theirs = (
+        json.loads(subprocess.run(command, capture_output=True, check=True, env=environment).stdout)
+        for command in (here, ["qemu-x86_64", "-cpu", processor, *here])
+    )
+    assert theirs == pytest.approx(ours, abs=1e-9) and len(set(ours)) > 5
