@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur import __version__, data, store
+from demur import __version__, data, processor, store
 from demur.errors import DataError, UsageError, require
 from demur.files import written
 from demur.rankers import Ranker, open_model, runtime
@@ -20,7 +20,7 @@ from demur.rankers.committee import Committee
 from demur.rankers.cross_encoder import CrossEncoder, positions
 from demur.rankers.fusion import Fusion
 from demur.rankers.match_nets import Match
-from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike, cores
+from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
 from demur.rankers.pieces import pieces
 from demur.reading.mini_torch import MiniTorch
 from demur.specs import Spec
@@ -190,7 +190,7 @@ def seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Seen]:
     pairs = list(dict.fromkeys((pool.question, answer) for pool in pools for answer in pool.answers))
     found = pieces(tokenizer, pairs, ranker.max_length)
     watched = list(dict.fromkeys(graph.places.values()))
-    session = runtime.session(_file(graph, ["score", *watched], {}), threads=cores())
+    session = runtime.session(_file(graph, ["score", *watched], {}), threads=processor.threads())
     met: dict[str, Seen] = {}
     for batch in alike(found.lengths, _BUDGET):
         given = dict(zip(onnx_bert.INPUTS, found.batch(batch), strict=True))
