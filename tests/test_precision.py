@@ -18,6 +18,7 @@ import torch
 
 import demur
 from demur import precision, registry
+from demur.data import formats
 from demur.embedders import embedder
 from demur.embedders.encoder import Encoder
 from demur.embedders.kept import Kept, kept
@@ -153,15 +154,16 @@ def test_errors_of_another_kind_stay_what_they_are() -> None:
 
 
 def test_auto_counts_as_fp32_so_that_gates_of_old_fit() -> None:
-    for made in (
+    every: list[Any] = [
         CrossEncoder(model=toys.classifier()),
         SpanReader(model=toys.answerer()),
         Encoder(toys.bert()),
         demur.ranker("encoder", model=toys.bert()),
-    ):
+    ]
+    for made in every:
         of = {
             name: dataclasses.replace(made, precision=name).fingerprint for name in ("auto", "fp32", "bf16")
-        }  # type: ignore[call-arg]
+        }
         assert of["auto"] == of["fp32"] == made.fingerprint != of["bf16"]
 
 
@@ -188,7 +190,7 @@ def test_record_and_card_say_what_was_taken(
 ) -> None:
     raced(monkeypatch, found)
     data = tmp_path / "pools.jsonl"
-    demur.data.formats.write(data, POOLS)  # type: ignore[attr-defined]
+    formats.write(data, POOLS)
     by = f'cross-encoder(base="{toys.classifier()}", max_length=24, tokens=200, epochs=2)'
     made = make(Recipe(by, [Stage(str(data))]), tmp_path / "out")
     assert [line["precision"] for line in made.stages[0].log] == [took, took]
