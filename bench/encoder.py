@@ -32,7 +32,7 @@ def run() -> list[Row]:
         import sentence_transformers
 
         theirs = sentence_transformers.SentenceTransformer(str(located("minilm")), device="cpu")
-    ours, half = Encoder(device="cpu"), Encoder(device="cpu", precision="bf16")
+    ours, half = Encoder(device="cpu", precision="fp32"), Encoder(device="cpu", precision="bf16")
     ranker = demur.ranker("encoder", device="cpu")
     some = pools()
     texts = list(dict.fromkeys(text for pool in some for text in (pool.question, *pool.answers)))

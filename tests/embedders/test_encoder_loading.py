@@ -51,7 +51,7 @@ def test_loading_is_quiet_and_leaves_all_as_it_was(model: Path, capfd: pytest.Ca
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"precision": "fp16"}, "precision=fp16 of an encoder must be one of fp32, bf16"),
+        ({"precision": "fp8"}, "precision='fp8' is not known"),
         ({"device": "tpu"}, "device=tpu of an encoder must be one of auto, cpu, cuda"),
         ({"model": ""}, "needs a model"),
         ({"max_length": -1}, "max_length=-1 cuts everything"),

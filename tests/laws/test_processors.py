@@ -56,9 +56,10 @@ def exported(kind: str, folder: Path) -> Path:
 
 
 def sums(weight: np.ndarray[Any, Any]) -> int:
-    """The largest sum of any two products that such a weight (inputs × outputs) can make."""
-    largest = np.sort(np.abs(weight.astype(np.int64)), axis=0)[-2:].sum(axis=0)
-    return int(255 * largest.max())
+    """The largest sum of two products of neighbours that such a weight (inputs × outputs) can make."""
+    padded = np.pad(weight.astype(np.int64), ((0, len(weight) % 2), (0, 0)))
+    both = [np.clip(sign * padded, 0, None) for sign in (1, -1)]
+    return int(255 * max((each[::2] + each[1::2]).max() for each in both))
 
 
 @pytest.mark.parametrize("kind", ["bert", "mini", "distilbert", "roberta"])
@@ -73,7 +74,20 @@ def test_exported_files_are_safe_in_any_runtime(kind: str, tmp_path: Path) -> No
     assert weights and all(each.dtype == np.int8 for each in weights)
     assert max(map(sums, weights)) <= LARGEST
     assert {each.key: each.value for each in model.metadata_props}[runtime.SAFE] == "safe"
-    assert sums(np.array([[127], [2]], np.int8)) > LARGEST, "a larger weight is told"
+    assert sums(np.array([[127], [2]], np.int8)) > LARGEST, "larger ones are told"
+
+
+def test_bytes_come_near_their_weights() -> None:
+    from demur.training.onnx_graph import in_bytes
+
+    drawn = np.random.default_rng(0)
+    for shape in ((3, 1), (8, 7), (64, 384)):
+        weight = drawn.standard_t(3, shape).astype(np.float32)
+        steps, whole = in_bytes(weight)
+        assert np.abs(whole * steps[:, None] - weight).max() <= steps.max() / 2 * 1.001
+        assert sums(whole.T) <= LARGEST
+        assert (steps <= np.abs(weight).max(axis=1) / 63).all(), "no coarser than seven bits would be"
+    assert not in_bytes(np.zeros((2, 4), np.float32))[1].any()
 
 
 def test_an_old_runtime_is_told_of(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:

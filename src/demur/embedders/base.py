@@ -33,6 +33,11 @@ class Embedder(Spelled, ABC):
     def width(self) -> int:
         """How many numbers a vector has."""
 
+    @property
+    def kept_as(self) -> str:
+        """The fingerprint, with what else moves vectors on this machine: by it they are kept."""
+        return self.fingerprint
+
     @abstractmethod
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text, zeros for one without a known word; each different text is done once."""

@@ -5,21 +5,22 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from demur import precision
 from demur.embedders.base import Embedder, Tokens, Vectors
-from demur.embedders.encoder_loading import MINILM, Recipe, content, located, recipe
+from demur.embedders.encoder_loading import MINILM, Recipe, content, device_named, located, recipe
 from demur.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from demur.embedders.encoder_network import Network
     from demur.embedders.encoder_whole import Whole
 
-_CHOICES = {"precision": ("fp32", "bf16"), "device": ("auto", "cpu", "cuda")}
+_DEVICES = "auto", "cpu", "cuda"
 _log = logging.getLogger("demur")
 _said: set[tuple[str, int]] = set()  # of which models it was said that they cut texts, and where
 
@@ -31,22 +32,23 @@ class Encoder(Embedder):
     `model` is ``minilm`` (all-MiniLM-L6-v2, which comes with ``demur[encoder]``), a folder, or a Hugging
     Face id, then at its `revision`. What sentence-transformers would do with it is done; of a plain network
     the vectors of the tokens are averaged. Texts are cut at `max_length` tokens (0: where the model says).
-    `prompt` stands before every text (empty: what the model says). With ``precision=bf16`` the network
-    computes in half precision: faster where the processor can, and scores move in their third digit.
+    `prompt` stands before every text (empty: what the model says). With ``precision=auto``
+    the network computes in half precision where that is faster by half: scores move in their third digit.
+    ``fp32`` is exact.
     """
 
     name: ClassVar[str] = "encoder"
     model: str = MINILM
     revision: str = ""
     max_length: int = 0
-    precision: str = "fp32"
+    precision: str = "auto"
     device: str = "auto"
     prompt: str = ""
 
     def __post_init__(self) -> None:
-        for setting, known in _CHOICES.items():
-            if (value := getattr(self, setting)) not in known:
-                raise UsageError(f"{setting}={value} of an encoder must be one of {', '.join(known)}")
+        precision.check(self.precision)
+        if self.device not in _DEVICES:
+            raise UsageError(f"device={self.device} of an encoder must be one of {', '.join(_DEVICES)}")
         if not self.model:
             raise UsageError(f"an encoder needs a model: {MINILM}, a folder, or a Hugging Face id")
         if self.max_length < 0:
@@ -72,9 +74,20 @@ class Encoder(Embedder):
         return self._network().width if self.how.pooling else self._whole().width
 
     @property
+    def taken(self) -> str:
+        """The precision that is computed in here."""
+        return precision.taken(self.precision, device_named(self.device))
+
+    @property
+    def kept_as(self) -> str:
+        """The fingerprint with the precision that is taken here: by it vectors are kept."""
+        return replace(self, precision=self.taken).fingerprint
+
+    @property
     def fingerprint(self) -> str:
         """A hash of the settings and of the model's files, wherever they lie and whatever runs them."""
-        said = [self.name, self.max_length, self.precision, self.prompt or self.how.prompt]
+        counted = precision.counted(self.precision)
+        said = [self.name, self.max_length, counted, self.prompt or self.how.prompt]
         return hashlib.sha256(f"{said} {content(self.folder)}".encode()).hexdigest()[:16]
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -87,7 +100,7 @@ class Encoder(Embedder):
         if filled:
             vectors[filled] = self._vectors([different[row] for row in filled])
         if not np.isfinite(vectors).all():
-            fix = "use precision=fp32" if self.precision != "fp32" else "name another model"
+            fix = "use precision=fp32" if self.taken != "fp32" else "name another model"
             raise DataError("makes vectors that are no finite numbers", path=self.folder, fix=fix)
         return vectors[rows]
 
@@ -130,12 +143,12 @@ class Encoder(Embedder):
     def _network(self) -> Network:
         from demur.embedders.encoder_network import network
 
-        return network(self.folder, self.precision, self.device)
+        return network(self.folder, self.taken, self.device)
 
     def _whole(self) -> Whole:
         from demur.embedders.encoder_whole import sentence_transformer
 
-        return sentence_transformer(self.folder, self.precision, self.device, self.max_length)
+        return sentence_transformer(self.folder, self.taken, self.device, self.max_length)
 
 
 def _whole_characters(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from demur import precision
 from demur.embedders.base import Vectors
 from demur.embedders.encoder_loading import Recipe, device_named, quietly, recipe, stamps, together
 from demur.errors import DataError, UsageError, require
@@ -121,22 +123,21 @@ def _pooled(hidden: Any, mask: Any, how: Recipe) -> Any:
     return vectors  # texts × width
 
 
-def network(folder: Path, precision: str, device: str) -> Network:
-    """The network in a folder; the last few are kept, until their files change."""
-    return _loaded(folder, precision, device_named(device), stamps(folder))
+def network(folder: Path, taken: str, device: str) -> Network:
+    """The network in a folder, in a precision; the last few are kept, until their files change."""
+    return _loaded(folder, taken, device_named(device), stamps(folder))
 
 
 @lru_cache(maxsize=4)
-def _loaded(folder: Path, precision: str, device: str, stamp: object) -> Network:
+def _loaded(folder: Path, taken: str, device: str, stamp: object) -> Network:
     how = recipe(folder)
-    torch: Any = require("torch", extra="encoder")
     model, tokenizer = _read(how.folder)
     if model.config.model_type in _POOLERS:
         model.pooler = None  # nothing is done with what it makes
     positions = _positions(model)
     return Network(
         how,
-        network=model.eval().to(device, torch.bfloat16 if precision == "bf16" else torch.float32),
+        network=_cast(model.eval().to(device), taken),
         tokenizer=_own(tokenizer),
         cut_side=tokenizer.truncation_side,
         padding=int(tokenizer.pad_token_id or 0),
@@ -146,6 +147,23 @@ def _loaded(folder: Path, precision: str, device: str, stamp: object) -> Network
         limit=min(positions, how.max_length or int(tokenizer.model_max_length)),
         device=device,
     )
+
+
+def _cast(model: Any, taken: str) -> Any:
+    """The network with its weights in this precision, or in fp32 where torch lacks it for a layer."""
+    torch: Any = require("torch", extra="encoder")
+    if taken == "fp32":
+        return model.float()
+    cast = copy.deepcopy(model).to(precision.dtype(taken))
+    try:
+        with torch.inference_mode():
+            cast(input_ids=torch.ones((1, 2), dtype=torch.long, device=model.device))
+    except RuntimeError as error:
+        if precision.not_of_precision(error):
+            raise
+        precision.missing(taken)
+        return model.float()
+    return cast
 
 
 _POOLERS = ("bert", "electra", "mpnet", "roberta", "xlm-roberta")  # networks that can do without their pooler

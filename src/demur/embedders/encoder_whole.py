@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from demur import precision
 from demur.embedders.base import Vectors
 from demur.embedders.encoder_loading import device_named, quietly, stamps
 from demur.errors import DataError, require
@@ -45,13 +46,13 @@ class Whole:
         return sum(len(ids) > self.limit for ids in found)
 
 
-def sentence_transformer(folder: Path, precision: str, device: str, max_length: int) -> Whole:
+def sentence_transformer(folder: Path, taken: str, device: str, max_length: int) -> Whole:
     """The model in a folder; the last few are kept, until their files change."""
-    return _loaded(folder, precision, device_named(device), max_length, stamps(folder))
+    return _loaded(folder, taken, device_named(device), max_length, stamps(folder))
 
 
 @lru_cache(maxsize=2)
-def _loaded(folder: Path, precision: str, device: str, max_length: int, stamp: object) -> Whole:
+def _loaded(folder: Path, taken: str, device: str, max_length: int, stamp: object) -> Whole:
     torch: Any = require("torch", extra="encoder")
     fix = "name another model, or save this one again with its save()"
     with quietly():  # its import warns too
@@ -61,11 +62,15 @@ def _loaded(folder: Path, precision: str, device: str, max_length: int, stamp: o
             model = library.SentenceTransformer(
                 str(folder), device=device, local_files_only=True, model_kwargs={"use_safetensors": True}
             )
-            model = model.eval().to(torch.bfloat16 if precision == "bf16" else torch.float32)
+            model = model.eval().to(precision.dtype(taken))
             if max_length:
                 model.max_seq_length = max_length
             width = len(model.encode("a", show_progress_bar=False))
     except Exception as error:  # of many libraries: whatever it is, this model cannot be used
+        if taken != "fp32":  # unless a layer cannot be computed so
+            whole = _loaded(folder, "fp32", device, max_length, stamp)
+            precision.missing(taken)
+            return whole
         why = " ".join(str(error).split())[:200] or type(error).__name__
         what = f"cannot be loaded by sentence-transformers ({why})"
         raise DataError(what, path=folder, fix=fix) from error

@@ -80,7 +80,7 @@ class Kept(Embedder):
 def kept(embedder: Embedder) -> Embedder:
     """The embedder, with its vectors of whole texts kept on disk; as it is where nothing can be written."""
     try:
-        return Kept(embedder, Shelf.of(embedder.fingerprint))
+        return Kept(embedder, Shelf.of(embedder.kept_as))
     except DataError as error:
         _log.warning(f"embeddings are not kept: {error}")
         return embedder
@@ -103,7 +103,7 @@ def perhaps(embedder: Embedder) -> Embedder:
 
 def remembered(embedder: Embedder) -> Embedder:
     """The embedder, with its last vectors in this process's memory."""
-    return Kept(embedder, Memory(embedder.fingerprint))
+    return Kept(embedder, Memory(embedder.kept_as))
 
 
 @dataclass(frozen=True)

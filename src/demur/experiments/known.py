@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from demur import cache, registry
+from demur import cache, precision, registry
 from demur.embedders import embedder
 from demur.embedders.encoder_loading import content
 from demur.errors import DemurError, UsageError
@@ -20,6 +21,20 @@ from demur.specs import Spec, listed, parse
 from demur.training import Trainer
 
 _MADE = r"(?:models|vectors)[/\\][0-9a-f]{16}"
+
+
+LEARNING = {"bidaf": "fp32"}
+"""In which precision trainers learn in experiments, where it is not said: bf16 but for these."""
+
+
+@contextmanager
+def as_kept() -> Iterator[None]:
+    """A block in which precision=auto is what results were kept with, so that they hang on no processor.
+
+    Keys count ``auto`` of rankers, readers and encoders as fp32, too.
+    """
+    with precision.auto_is(learning="bf16", reading="fp32"):
+        yield
 
 
 def anywhere(spec: str) -> str:

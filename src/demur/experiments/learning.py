@@ -16,10 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from demur import cache, data, store
+from demur import cache, data, precision, store
 from demur.embedders import embedder
 from demur.experiments.fingerprints import fingerprint
-from demur.experiments.known import anywhere, depends
+from demur.experiments.known import LEARNING, anywhere, depends
 from demur.experiments.recipe import Column, Row
 from demur.rankers import Ranker
 from demur.rankers.opening import open_model, save
@@ -70,9 +70,11 @@ def staged(row: Row, column: Column, seed: int) -> list[Step]:
 
 
 def trainer_at(spec: str, seed: int, settings: str) -> Trainer:
-    """The trainer of a spec with a stage's settings, those that it has, and the seed, if it takes one."""
+    """The trainer of a spec with a stage's settings, those that it has, the seed, and the usual precision."""
     built, wanted = trainer(spec), parse(spec)
     said: dict[str, Any] = {**parse(f"stage({settings})").settings, "seed": seed}
+    if getattr(built, "precision", "") == precision.AUTO:
+        said.setdefault("precision", LEARNING.get(built.name, "bf16"))
     return trainer(spec, **{k: v for k, v in said.items() if hasattr(built, k) and k not in wanted.settings})
 
 
@@ -92,6 +94,9 @@ def kept(steps: Sequence[Step]) -> Path:
         said = {"stages": [[step.data, step.dev, step.by.spec] for step in steps], "log": log}
         save(trained, folder, said)
         shutil.rmtree(standing, ignore_errors=True)  # where it stood is larger than the model
+    for line in store.opened(folder, check=False).made.get("log", []):
+        if "precision" in line:
+            precision.note("learning", line["precision"])
     return folder
 
 

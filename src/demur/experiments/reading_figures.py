@@ -15,6 +15,7 @@ from demur.evaluation.probe_plots import Case, probe_pictures
 from demur.experiments import observing
 from demur.experiments.kinds.base import Kept
 from demur.experiments.kinds.reading import ORACLE, probes_for, reader_of
+from demur.experiments.known import as_kept
 from demur.experiments.learning import pools_of
 from demur.experiments.recipe import Table, slug
 from demur.experiments.runs import Run, kept
@@ -26,6 +27,7 @@ _CURVES = 7  # in one picture: there are no more colours
 OUTCOMES = {"AD+": "right", "AD-": "wrong", "UD": "there is no answer"}
 
 
+@as_kept()
 def draw(table: Table, results: Path, path: Path, only: Sequence[str] = (), make: bool = True) -> list[Path]:
     """Write risk–coverage curves at `path`, and beside it histograms of confidence and what layers say.
 

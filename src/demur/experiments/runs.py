@@ -12,10 +12,12 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from demur import precision
 from demur.embedders.kept import keeping
 from demur.experiments import code
 from demur.experiments.kinds import KINDS, Kind, Loaded
 from demur.experiments.kinds.base import Kept
+from demur.experiments.known import as_kept
 from demur.experiments.recipe import Column, Row, Table, slug
 from demur.files import replacing
 
@@ -65,12 +67,13 @@ def fresh(run: Run, results: Path, loaded: Loaded) -> Kept | None:
     return found if found is not None and found["key"] == run.key(loaded.sha) else None
 
 
+@as_kept()
 def perform(run: Run, results: Path, loaded: Loaded) -> Kept:
     """The result of a run: the one that is there if nothing it depends on has changed, or else a new one."""
     if (found := fresh(run, results, loaded)) is not None:
         return found
     key = run.key(loaded.sha)
-    with keeping():
+    with keeping(), precision.noted() as taken:
         found_now = run.kind.result(run, loaded)
     result = {
         "key": key,
@@ -82,6 +85,7 @@ def perform(run: Run, results: Path, loaded: Loaded) -> Kept:
         "seed": run.seed,
         "commit": _commit(),
         "command": f"demur reproduce {run.table.paper} {run.table.table}",
+        **({"precision": {what: sorted(of) for what, of in taken.items()}} if taken else {}),
         **found_now,
     }
     file = results / run.file

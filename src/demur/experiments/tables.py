@@ -15,6 +15,7 @@ from demur.errors import UsageError
 from demur.experiments import learning, recipe
 from demur.experiments.kinds import KINDS
 from demur.experiments.kinds.base import Loaded
+from demur.experiments.known import as_kept
 from demur.experiments.makers import prepare, stages
 from demur.experiments.recipe import Column, Row, Table
 from demur.experiments.runs import Run, fresh, kept, perform
@@ -94,6 +95,7 @@ def among(row: Row, only: Sequence[str]) -> bool:
     return not only or row.name in only or row.group in only
 
 
+@as_kept()
 def fill(
     table: Table,
     results: Path,

@@ -107,7 +107,7 @@ class EncoderRanker(Ranker):
     model: str = "minilm"
     revision: str = ""
     max_length: int = 0
-    precision: str = "fp32"
+    precision: str = "auto"
     device: str = "auto"
     question_prompt: str = ""
     answer_prompt: str = ""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from demur import precision
 from demur.embedders.encoder_loading import device_named, together
-from demur.errors import UsageError, require
+from demur.errors import UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.pairs import Pairs, by_length, tokenised
 from demur.rankers.stretches import stretches
@@ -37,7 +38,7 @@ class CrossEncoder(Weights, Ranker):
     folder: str = ""
     model: str = ""
     max_length: int = 256
-    precision: str = "fp32"
+    precision: str = "auto"
     device: str = "auto"
     _held: tuple[torch.nn.Module, Any] | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -45,8 +46,7 @@ class CrossEncoder(Weights, Ranker):
         if not self.folder and not self.model:
             fix = "train one with demur train, or name a sequence classifier with model=ID or a folder"
             raise UsageError(f"a cross-encoder needs weights; {fix}")
-        if self.precision not in ("fp32", "bf16"):
-            raise UsageError(f"precision={self.precision!r} is not known; use precision=fp32 or bf16")
+        precision.check(self.precision)
         if self.max_length < 16:
             raise UsageError(f"max_length={self.max_length} leaves no room for a pair; use 16 or more")
 
@@ -75,15 +75,13 @@ class CrossEncoder(Weights, Ranker):
 
     def read(self, network: torch.nn.Module, pairs: Pairs) -> FloatArray:
         """What the network says of pairs that are tokens already."""
-        torch = require("torch", extra="encoder")
         from demur.nets.cross_encoder import score
 
         found = np.empty(len(pairs.lengths))
         device = device_named(self.device)
-        casting = torch.autocast(device, torch.bfloat16, enabled=self.precision == "bf16")
-        with torch.inference_mode(), casting:
-            for batch in by_length(pairs.lengths, together(device)):
-                found[batch] = score(network, pairs.batch(batch, device)).cpu().numpy()
+        for batch in by_length(pairs.lengths, together(device)):
+            said = pairs.batch(batch, device)
+            found[batch] = self.computed(lambda said=said: score(network, said)).cpu().numpy()  # type: ignore[misc]
         return found
 
     @staticmethod

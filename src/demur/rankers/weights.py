@@ -8,8 +8,9 @@ import hashlib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+from demur import precision
 from demur.embedders.encoder_loading import content, device_named, located, quietly
 from demur.errors import DataError, require
 from demur.specs import Spec
@@ -17,6 +18,7 @@ from demur.specs import Spec
 if TYPE_CHECKING:
     import torch
 
+_Found = TypeVar("_Found")
 _TOKENISERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model")
 
 
@@ -30,6 +32,7 @@ class Weights:
     """The settings that its fingerprint counts."""
     folder: str
     model: str
+    precision: str
     device: str
     _held: tuple[torch.nn.Module, Any] | None
 
@@ -43,6 +46,13 @@ class Weights:
         if self._held is not None:
             return self._held
         return _loaded(type(self).load, str(self._weights()), device_named(self.device))
+
+    def computed(self, compute: Callable[[], _Found]) -> _Found:
+        """What a computation of the network gives in the model's precision, without gradients."""
+        torch: Any = require("torch", extra="encoder")
+        device = device_named(self.device)
+        with torch.inference_mode():
+            return precision.computed(compute, precision.taken(self.precision, device), device)
 
     def _weights(self) -> Path:
         """The folder in which the weights lie."""
@@ -72,7 +82,9 @@ class Weights:
     @property
     def fingerprint(self) -> str:
         """A hash of the settings and the weights, wherever they lie."""
-        settings = " ".join(str(getattr(self, name)) for name in self.counted)
+        said = {name: getattr(self, name) for name in self.counted}
+        said |= {"precision": precision.counted(self.precision)} if "precision" in said else {}
+        settings = " ".join(map(str, said.values()))
         digest = hashlib.sha256(f"{self.name} {settings}".encode())
         if self._held is not None:
             for weights in self._held[0].state_dict().values():

@@ -62,7 +62,7 @@ class Bidaf(NetworkReader):
     longest: int = 30
     n_best: int = 20
     threshold: float = 0.0
-    precision: str = "fp32"
+    precision: str = "auto"
     device: str = "auto"
     _held: tuple[torch.nn.Module, Any] | None = field(default=None, init=False, repr=False, compare=False)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
-from demur.embedders.encoder_loading import device_named
 from demur.errors import DataError, UsageError
 from demur.rankers.weights import read
 from demur.reading.looking import Looking, glance
@@ -78,15 +77,11 @@ class MiniTorch(Looking, SpanReader):
     def _seen(
         self, network: torch.nn.Module, windows: Sequence[Window], at: int, states: bool, through: Through
     ) -> list[Any]:
-        import torch
-
         if states or through:
             raise UsageError(f"{self.name} has probes of its own, and shows no states; ask it by `look`")
         some = cast("Sequence[Tokens]", windows)
-        casting = torch.autocast(device_named(self.device), torch.bfloat16, enabled=self.precision == "bf16")
-        with torch.inference_mode(), casting:
-            batch, _ = batch_of(some, next(network.parameters()).device)
-            found = [each.cpu().numpy() for each in cast("Mini", network)(batch)]
+        batch, _ = batch_of(some, next(network.parameters()).device)
+        found = [each.cpu().numpy() for each in self.computed(lambda: cast("Mini", network)(batch))]
         return [glance(window, at, *(each[row] for each in found)) for row, window in enumerate(some)]
 
     def save_into(self, folder: Path) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from demur import precision
 from demur.embedders.encoder_loading import device_named, together
 from demur.errors import UsageError, require
 from demur.rankers.pairs import by_length
@@ -45,13 +46,11 @@ class NetworkReader(Weights, Reader):
     """What readers share whose network lies in a folder, in the hub, or was just trained."""
 
     max_length: int
-    precision: str
 
     def _checked(self) -> None:
         if not self.folder and not self.model:
             raise UsageError(f"{self.name} needs weights; train one with demur train --trainer {self.name}")
-        if self.precision not in ("fp32", "bf16"):
-            raise UsageError(f"precision={self.precision!r} is not known; use precision=fp32 or bf16")
+        precision.check(self.precision)
         if self.max_length < 16:
             raise UsageError(f"max_length={self.max_length} leaves no room for a passage; use 16 or more")
         if min(self.longest, self.n_best) < 1:
@@ -87,11 +86,7 @@ class NetworkReader(Weights, Reader):
     def _seen(
         self, network: torch.nn.Module, windows: Sequence[Window], at: int, states: bool, through: Through
     ) -> list[View]:
-        import torch
-
-        casting = torch.autocast(device_named(self.device), torch.bfloat16, enabled=self.precision == "bf16")
-        with torch.inference_mode(), casting:
-            starts, ends, layers = self.forward(network, windows, states, through)
+        starts, ends, layers = self.computed(lambda: self.forward(network, windows, states, through))
         of_starts, of_ends = starts.double().cpu().numpy(), ends.double().cpu().numpy()
         of_layers = [layer.float().cpu().numpy() for layer in layers]
         return [

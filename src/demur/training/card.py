@@ -76,10 +76,16 @@ def _stage(number: int, stage: Done) -> str:
     facts = [
         f"## Stage {number}: {stage.data}\n",
         f"{seen['pools']:,} questions, {seen['pairs']:,} judged answers, {seen['right']:,} of them right; "
-        f"{_looked(stage)}; {stage.seconds:,.0f} seconds.\n",
+        f"{_looked(stage)}; {stage.seconds:,.0f} seconds{_precision(stage.log)}.\n",
         f"`{stage.trainer}`",
     ]
     return "\n".join(facts) + _log(stage.log)
+
+
+def _precision(log: Sequence[Mapping[str, Any]]) -> str:
+    """In which precision was learnt, as the log has it."""
+    found = dict.fromkeys(str(line["precision"]) for line in log if "precision" in line)
+    return f", in {' and '.join(found)}" if found else ""
 
 
 def looks(stage: Done) -> bool:
@@ -103,7 +109,7 @@ def _log(log: Sequence[Mapping[str, Any]]) -> str:
     """The log as a table; of a long one the first and the last lines."""
     if not log:
         return ""
-    keys = list(dict.fromkeys(key for line in log for key in line))
+    keys = list(dict.fromkeys(key for line in log for key in line if key != "precision"))
     shown: list[Mapping[str, Any] | None] = [*log]
     if len(log) > _SHOWN:
         shown = [*log[: _SHOWN // 2], None, *log[-_SHOWN // 2 :]]

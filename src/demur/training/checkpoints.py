@@ -28,6 +28,8 @@ class Standing:
     taken: int = 0  # steps of this epoch
     best_epoch: int = 0
     best_dev: float = float("-inf")
+    scale: float = 0.0  # of the losses in fp16, and for how many steps it has been so
+    scaled: int = 0
     best: dict[str, Tensor] = field(default_factory=dict)
     log: list[dict[str, Any]] = field(default_factory=list)  # of the epochs that are over
 
@@ -44,6 +46,7 @@ class Standing:
 
 
 _FACTS = {"step": int, "average": float, "total": float, "taken": int, "best_epoch": int, "best_dev": float}
+_FACTS |= {"scale": float, "scaled": int}
 
 
 def keep(

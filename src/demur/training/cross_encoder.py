@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from demur import precision
 from demur.embedders.encoder_loading import content, device_named
 from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
@@ -64,7 +65,7 @@ class CrossEncoder(Trainer):
     tokens: int = 3072
     max_length: int = 128
     freeze_words: bool = True
-    precision: str = "bf16"
+    precision: str = "auto"
     seed: int = 0
     accumulate: int = 0  # what comes from here on is off, so that it leaves older models as they are
     early: str = ""
@@ -78,8 +79,7 @@ class CrossEncoder(Trainer):
     def __post_init__(self) -> None:
         if self.loss not in ("listwise", "pointwise"):
             raise UsageError(f"loss={self.loss!r} is not known; use loss=listwise or loss=pointwise")
-        if self.precision not in ("bf16", "fp32"):
-            raise UsageError(f"precision={self.precision!r} is not known; use precision=bf16 or fp32")
+        precision.check(self.precision)
         if min(self.epochs, self.negatives, self.tokens) < 1 or self.max_length < 16:
             raise UsageError("epochs, negatives and tokens must be 1 or more, and max_length 16 or more")
         if not (0 <= self.smoothing < 1 and min(self.focal, self.accumulate, self.patience) >= 0):
@@ -153,7 +153,8 @@ class CrossEncoder(Trainer):
     def _begun(self, start: Ranker | None) -> CrossEncoderRanker:
         """The ranker whose network learns."""
         if start is None:
-            return CrossEncoderRanker(model=self.base, max_length=self.max_length)
+            how = precision.of_made(self.precision)
+            return CrossEncoderRanker(model=self.base, max_length=self.max_length, precision=how)
         if not isinstance(start, CrossEncoderRanker):
             raise UsageError(f"a cross-encoder cannot start from {start.spec}; start from another one")
         if start.max_length == self.max_length:

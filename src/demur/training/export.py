@@ -157,7 +157,7 @@ def _write(
     path = Path(found.folder) / MODEL
     facts = {"precision": precision, "positions": str(positions(network)), "alone": "no"}
     if precision == "int8":
-        facts[runtime.SAFE] = "safe"  # by onnx_graph.SMALL
+        facts[runtime.SAFE] = "safe"  # by onnx_graph.in_bytes
     if onnx_bert.is_bert(network):
         graph = onnx_bert.graph(network)
         if precision == "int8":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from demur import precision
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
@@ -60,6 +61,7 @@ class Joint(CrossEncoder):
         ranker = JointRanker(
             model=self.base,
             max_length=self.max_length,
+            precision=precision.of_made(self.precision),
             first=self.first,
             k=self.k,
             mode=self.mode,

@@ -8,12 +8,14 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import require
+from demur.training.backward import Backward
 from demur.training.base import Report, sane, sound
 from demur.training.checkpoints import keep, resumed
 from demur.training.together import together
@@ -41,7 +43,7 @@ class Schedule:
     warmup: float = 0.06
     weight_decay: float = 0.01
     clip: float = 1.0
-    precision: str = "bf16"
+    precision: str = "auto"
     minutes: float = 3.0  # between checkpoints
     device: str = "cpu"
     accumulate: int = 1
@@ -52,12 +54,6 @@ class Schedule:
         """The share of the learning rate at a step."""
         rising = (step + 1) / max(self.warmup * steps, 1)
         return min(rising, (steps - step) / max((1 - self.warmup) * steps, 1), 1.0)
-
-    def casting(self) -> AbstractContextManager[Any]:
-        """The context in which a network computes."""
-        import torch
-
-        return torch.autocast(self.device, torch.bfloat16) if self.precision == "bf16" else nullcontext()
 
     @contextmanager
     def learning(self, network: torch.nn.Module) -> Iterator[None]:
@@ -96,6 +92,7 @@ def fit(
         )
         network.train()
         at = resumed(checkpoint, network, objective, optimiser)
+        backward = Backward(schedule.precision, schedule.device, at)
         for told in at.log:
             report({**told, "resumed": True})
         all_of_us = together(objective, schedule.device)
@@ -109,13 +106,10 @@ def fit(
             optimiser.zero_grad(set_to_none=True)
             mean, seen = 0.0, 0
             for part in parts[all_of_us.rank :: all_of_us.world]:
-                with schedule.casting():
-                    loss, count = loss_of(part)
-                (loss / len(parts)).backward()  # type: ignore[no-untyped-call]  # torch says no type here
-                mean, seen = mean + loss.item() / len(parts), seen + count
+                loss, count = backward.of(partial(loss_of, part), len(parts), learning)
+                mean, seen = mean + loss / len(parts), seen + count
             mean = sane(all_of_us.add(learning, mean))
-            torch.nn.utils.clip_grad_norm_(learning, schedule.clip)
-            optimiser.step()
+            backward.step(optimiser, learning, schedule.clip)
             at.took(mean)
             pairs += seen
             now = time.monotonic()
@@ -130,6 +124,7 @@ def fit(
                 said, pairs = now, 0
             if ends and (last or updates[number + 1][1] != epoch):
                 facts: dict[str, Any] = {"epoch": epoch, "epochs": len(ends), "loss": at.total / at.taken}
+                facts["precision"] = backward.taken
                 facts |= objective.told() if objective else {}
                 if judge is not None:
                     network.eval()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from demur import precision
 from demur.embedders import embedder
 from demur.embedders.encoder_loading import content, device_named
 from demur.embedders.kept import kept
@@ -77,7 +78,7 @@ class Mini(Trainer):
     max_length: int = 384
     stride: int = 128
     freeze_words: bool = True
-    precision: str = "bf16"
+    precision: str = "auto"
     seed: int = 0
     tasks: str = "both"
     device: str = ""
@@ -89,8 +90,7 @@ class Mini(Trainer):
     def __post_init__(self) -> None:
         if self.tasks not in TASKS:
             raise UsageError(f"tasks={self.tasks!r} is not known; use tasks=both, rank or read")
-        if self.precision not in ("bf16", "fp32"):
-            raise UsageError(f"precision={self.precision!r} is not known; use precision=bf16 or fp32")
+        precision.check(self.precision)
         if min(self.epochs, self.tokens, self.negatives, self.stride) < 1:
             raise UsageError("epochs, tokens, negatives and stride must be 1 or more")
         if min(self.max_length, self.pair) < 16:
@@ -153,13 +153,14 @@ class Mini(Trainer):
     def _begun(self, start: Ranker | None) -> MiniTorch:
         """The network that learns: a new one, one that goes on, or a cross-encoder with new heads."""
         if start is None or isinstance(start, MiniTorch):
-            return start or MiniTorch(model=self.base)
+            return start or MiniTorch(model=self.base, precision=precision.of_made(self.precision))
         if not isinstance(start, CrossEncoder):
             raise UsageError(f"mini cannot start from {start.spec}; take a cross-encoder or another one")
         from demur.nets.mini import Mini as Network
 
         scorer, tokenizer = start.fresh()
-        return MiniTorch(model="new").holding(Network(scorer), tokenizer)
+        made = MiniTorch(model="new", precision=precision.of_made(self.precision))
+        return made.holding(Network(scorer), tokenizer)
 
     @property
     def _taught_before(self) -> bool:
@@ -181,7 +182,8 @@ class Mini(Trainer):
         texts, near = [text for pool in found for text in pool.answers], kept(embedder("encoder"))
         found = list(wider(found, texts, self.more, self.seed, near))
         found = [pool for pool in found if len(pool) > 1]
-        return found, shares(found, before, ranker(self.teacher).prepare(found), report)
+        teacher = ranker(self.teacher).prepare(found)
+        return found, shares(found, before, teacher, report, self.precision)
 
     def _lessons(
         self,

@@ -54,7 +54,7 @@ def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> E
         facts |= {"probes": str(len(network.probes))}
         graph = onnx_mini.graph(network)
         if precision == "int8":
-            facts[runtime.SAFE] = "safe"  # by onnx_graph.SMALL
+            facts[runtime.SAFE] = "safe"  # by onnx_graph.in_bytes
             length = min(ranker.max_length, positions(network))
             graph = onnx_mini.graph(network, seen(graph, Onnx(folder=beside, max_length=length), pools))
         (inside / MODEL).write_bytes(graph.model(INPUTS, OUTPUTS, facts))

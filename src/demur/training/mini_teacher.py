@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from demur.errors import UsageError
+from demur.precision import AUTO
 from demur.rankers import Ranker
 from demur.rankers.fusion import standardised
 from demur.reading.mini_torch import MiniTorch
@@ -25,11 +26,16 @@ _SHARP = 1.5  # times the sum of standard scores, before it becomes a distributi
 _AT_ONCE = 32  # pools
 
 
-def shares(pools: Sequence[Pool], own: MiniTorch | None, teacher: Ranker, report: Report) -> list[FloatArray]:
-    """Of each pool, what share of trust each candidate has from both: a softmax of their standard scores."""
+def shares(
+    pools: Sequence[Pool], own: MiniTorch | None, teacher: Ranker, report: Report, precision: str = AUTO
+) -> list[FloatArray]:
+    """Of each pool, what share of trust each candidate has from both: a softmax of their standard scores.
+
+    Its own opinion is computed in the precision that it learns in, which is near enough.
+    """
     if own is None:
         raise UsageError("a teacher's opinion is added to that of a mini; start from one, in a stage before")
-    before = replace(own, precision="bf16").holding(*own.fresh())  # near enough for an opinion
+    before = replace(own, precision=precision).holding(*own.fresh())
     beside = keeping(teacher)
     found: list[FloatArray] = []
     for at in range(0, len(pools), _AT_ONCE):

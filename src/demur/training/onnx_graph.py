@@ -15,13 +15,21 @@ Array = NDArray[Any]
 OPSET, IR = 23, 10
 MICROSOFT = "com.microsoft"  # onnxruntime's own operators
 _SMOOTH = 0.75
-SMALL = 63
-"""The largest byte of a weight: processors without VNNI add two products in 16 bits, and these fit."""
+LARGEST = 128
+"""The most that two neighbours of a weight may come to: without VNNI both products are added in 16 bits."""
 
 
 def in_bytes(weight: Array) -> tuple[Array, Array]:
-    """The step of each row, and the row in whole steps."""
-    steps = (np.maximum(np.abs(weight).max(axis=1), 1e-9) / SMALL).astype(np.float32)
+    """The step of each row, and the row in whole steps, no two neighbours of one sign above `LARGEST`.
+
+    So products with 0 … 255 never overflow, whichever kernel a runtime takes; see decision 024.
+    """
+    largest = np.abs(weight).max(axis=1)
+    signed = np.stack([weight, -weight]).clip(0)
+    signed = np.pad(signed, ((0, 0), (0, 0), (0, weight.shape[1] % 2)))
+    both = (signed[..., ::2] + signed[..., 1::2]).max(axis=(0, 2))
+    steps = np.maximum(largest / 127, both / (LARGEST - 1))  # rounding may add one
+    steps = np.maximum(steps, 1e-9).astype(np.float32)
     return steps, np.round(weight / steps[:, None]).astype(np.int8)
 
 

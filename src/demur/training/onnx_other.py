@@ -70,7 +70,7 @@ def to_bytes(path: Path) -> None:
             path,
             op_types_to_quantize=["MatMul", "Gemm"],
             per_channel=True,
-            reduce_range=True,  # as SMALL of onnx_graph
+            reduce_range=True,  # weights of 7 bits, as nothing finer is to be had here
             weight_type=kind,
         )
     finally:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from demur.embedders.tables import Table, table
 from demur.embedders.words import located
 from demur.errors import UsageError
+from demur.precision import of_made
 from demur.rankers.base import Ranker
 from demur.reading import vocabulary
 from demur.reading.bidaf import Bidaf as BidafReader
@@ -39,7 +40,7 @@ class SpanReader(ReaderTrainer):
     max_length: int = 384
     stride: int = 128
     freeze_words: bool = True
-    precision: str = "bf16"
+    precision: str = "auto"
     seed: int = 0
     accumulate: int = 0  # what comes from here on is off, so that it leaves older models as they are
     early: str = ""
@@ -55,7 +56,7 @@ class SpanReader(ReaderTrainer):
     def begun(self, start: Ranker | None, pools: Sequence[Pool]) -> TransformerReader:
         """The reader whose network learns."""
         if start is None:
-            return TransformerReader(model=self.base)
+            return TransformerReader(model=self.base, precision=of_made(self.precision))
         if not isinstance(start, TransformerReader):
             raise UsageError(f"a span-reader cannot start from {start.spec}; start from another one")
         return start
@@ -92,7 +93,7 @@ class Bidaf(ReaderTrainer):
     tokens: int = 8192
     max_length: int = 400
     stride: int = 128
-    precision: str = "fp32"
+    precision: str = "auto"
     seed: int = 0
     accumulate: int = 0  # what comes from here on is off, so that it leaves older models as they are
     early: str = ""
@@ -137,4 +138,4 @@ class Bidaf(ReaderTrainer):
             with torch.no_grad():
                 network.fixed.weight.zero_()
                 network.fixed.weight[1:][rows >= 0] = torch.from_numpy(known.vectors[rows[rows >= 0]])
-        return BidafReader(model="new").holding(network, words)
+        return BidafReader(model="new", precision=of_made(self.precision)).holding(network, words)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from demur import precision
 from demur.embedders.encoder_loading import device_named
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
@@ -52,8 +53,7 @@ class ReaderTrainer(Trainer):
     device: str
 
     def _checked(self) -> None:
-        if self.precision not in ("bf16", "fp32"):
-            raise UsageError(f"precision={self.precision!r} is not known; use precision=bf16 or fp32")
+        precision.check(self.precision)
         if min(self.epochs, self.tokens) < 1 or min(self.accumulate, self.patience) < 0:
             raise UsageError(
                 "epochs and tokens must be 1 or more; accumulate and patience must not be below 0"
