@@ -51,6 +51,18 @@ _LIMITS = """- It reads English. Other languages were not tried.
   published file."""
 
 
+def measured(
+    mini: Mini, gate: Gate | None, count: int = 0, say: Callable[[str], None] = lambda line: None
+) -> str:
+    """The parts of the page that tables are in."""
+    parts = [
+        "## How well it ranks\n\n" + _ranking(mini, count, say),
+        "## How well it reads\n\n" + _reading(mini, count, say),
+        "## How well it doubts\n\n" + _doubting(mini, gate, count, say),
+    ]
+    return "\n\n".join(parts)
+
+
 def text(
     mini: Mini,
     network: Path,
@@ -69,9 +81,7 @@ def text(
         f"{size:.1f} MB with its tokenizer. For a question and passages it says of each how well it answers, "
         "what it would quote, and how sure it is of both.",
         f"## How to use it\n\n{_USE}",
-        "## How well it ranks\n\n" + _ranking(mini, count, say),
-        "## How well it reads\n\n" + _reading(mini, count, say),
-        "## How well it doubts\n\n" + _doubting(mini, gate, count, say),
+        measured(mini, gate, count, say),
         "## Limits\n\n" + _LIMITS.format(max_length=mini.max_length, longest=mini.longest),
         "## Data and their terms\n\n" + _data(mini, recipe),
         f"## How it was made\n\n`make mini`: the recipe `recipes/mini.toml`, seed {recipe.seed}"

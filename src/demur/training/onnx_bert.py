@@ -2,6 +2,8 @@
 
 All pairs of a batch are of one length, so there is no padding and no mask. Of the last layer only the first
 token is asked for: its query goes to the tokens themselves, and neither their keys nor values are made.
+A softmax is divided by a sum that a product makes, as products come out the same to the last bit on all
+processors with AVX2; onnxruntime's own Softmax adds in another order on each.
 In bytes, the few channels of a layer's middle that grow large are left as floats.
 """
 
@@ -52,7 +54,7 @@ class _Bert:
         """Shapes are pairs × tokens × width, or rows × width where a product follows."""
         g = self.graph
         self.rows = g.whole(-1, self.width)
-        self.batch = g.add("Concat", g.add("Shape", INPUTS[0]), g.whole(self.width), axis=0)
+        self.shapes()
         x = g.add("Reshape", self._embedded(), self.rows)
         for number in range(layers):
             place = f"bert.encoder.layer.{number}"
@@ -64,6 +66,13 @@ class _Bert:
         x = g.add("Tanh", g.floats(x, *self._both("bert.pooler.dense")))
         x = g.floats(x, *self._both("classifier"))
         g.add("Reshape", x, g.whole(-1), name="score")
+
+    def shapes(self) -> None:
+        """Make what names the shapes of a batch."""
+        g = self.graph
+        self.size = g.add("Shape", INPUTS[0])
+        self.batch = g.add("Concat", self.size, g.whole(self.width), axis=0)
+        self.split = g.add("Concat", self.size, g.whole(self.heads, -1), axis=0)
 
     def _embedded(self) -> str:
         g = self.graph
@@ -86,9 +95,33 @@ class _Bert:
         g = self.graph
         names = [f"{place}.attention.self.{name}" for name in ("query", "key", "value")]
         weights, biases = zip(*(self._both(name) for name in names), strict=True)
-        parts = [g.add("Reshape", each, self.batch) for each in g.dense(x, names[0], weights, biases)]
-        found = g.add("Attention", *parts, q_num_heads=self.heads, kv_num_heads=self.heads)
-        return g.add("Reshape", found, self.rows)
+        summing = with_one(weights[2], biases[2], self.heads)
+        found = g.dense(x, names[0], [*weights[:2], summing[0]], [*biases[:2], summing[1]])
+        return self.gathered(*found)
+
+    def gathered(self, query: str, key: str, value: str) -> str:
+        """Attention of rows × width; values have a 1 behind what each head has of them."""
+        g, each = self.graph, self.width // self.heads
+        by_head: dict[str, Any] = {"perm": [0, 2, 1, 3]}  # pairs × heads × tokens × …, and back
+        parts = [g.add("Reshape", rows, self.split) for rows in (query, key, value)]
+        query, key, value = (g.add("Transpose", part, **by_head) for part in parts)
+        root = float(np.sqrt(each))
+        alike = g.add("FusedMatMul", query, key, domain=MICROSOFT, transB=1, alpha=1 / root)
+        found = self._mean(g.add("MatMul", self._shares(alike), value), each)
+        return g.add("Reshape", g.add("Transpose", found, **by_head), self.rows)
+
+    def _shares(self, alike: str) -> str:
+        """What a softmax has above its fraction bar."""
+        g = self.graph
+        most = g.add("ReduceMax", alike, g.whole(-1), keepdims=1)
+        return g.add("Exp", g.add("Sub", alike, most))
+
+    def _mean(self, summed: str, width: int) -> str:
+        """Sums divided by the last of them, which is that of the shares."""
+        g = self.graph
+        zero, end, after, axis = (g.whole(each) for each in (0, width, width + 1, -1))
+        sums, shares = g.add("Slice", summed, zero, end, axis), g.add("Slice", summed, end, after, axis)
+        return g.add("Div", sums, shares)
 
     def _first(self, x: str, place: str) -> tuple[str, str]:
         """The first tokens, and what they gather from all: pairs × width both.
@@ -106,7 +139,11 @@ class _Bert:
         key = self._both(f"{place}.attention.self.key")[0].reshape(heads, each, self.width)
         asked = g.add("Transpose", g.add("MatMul", query, g.constant(key)), **by_head)
         alike = g.add("FusedMatMul", asked, tokens, domain=MICROSOFT, transB=1)  # pairs × heads × tokens
-        taken = g.add("MatMul", g.add("Softmax", alike, axis=-1), tokens)  # pairs × heads × width
+        one = g.add(
+            "Expand", g.constant(np.ones(1, np.float32)), g.add("Concat", self.size, g.whole(1), axis=0)
+        )
+        beside = g.add("Concat", tokens, one, axis=2)
+        taken = self._mean(g.add("MatMul", self._shares(alike), beside), self.width)  # pairs × heads × width
         value, bias = self._both(f"{place}.attention.self.value")
         value = value.reshape(heads, each, self.width).transpose(0, 2, 1)
         found = g.add("MatMul", g.add("Transpose", taken, **by_head), g.constant(value))
@@ -143,3 +180,10 @@ class _Bert:
 
     def _both(self, name: str) -> tuple[Array, Array]:
         return self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
+
+
+def with_one(weight: Array, bias: Array, heads: int) -> tuple[Array, Array]:
+    """A layer that puts a 1 behind what each head has of it."""
+    rows = np.pad(weight.reshape(heads, -1, weight.shape[1]), ((0, 0), (0, 1), (0, 0)))
+    ones = np.pad(bias.reshape(heads, -1), ((0, 0), (0, 1)), constant_values=1)
+    return rows.reshape(-1, weight.shape[1]), ones.reshape(-1)

@@ -55,6 +55,7 @@ class Graph:
     places: dict[str, str] = field(default_factory=dict)  # what goes into products, by place
     nodes: list[Any] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
+    numbers: dict[tuple[int, ...], str] = field(default_factory=dict)
 
     def add(self, op: str, *inputs: str, domain: str = "", name: str = "", **settings: Any) -> str:
         """The name of a new node's output."""
@@ -71,8 +72,10 @@ class Graph:
         return name
 
     def whole(self, *values: int) -> str:
-        """The name of a constant of whole numbers."""
-        return self.constant(np.array(values, np.int64))
+        """The name of a constant of whole numbers; the same ones stand once."""
+        if values not in self.numbers:
+            self.numbers[values] = self.constant(np.array(values, np.int64))
+        return self.numbers[values]
 
     def floats(self, x: str, weight: Array, bias: Array | str) -> str:
         """``x @ weight.T + bias``, exactly."""

@@ -63,9 +63,8 @@ class _Mini(_Bert):
         """Shapes are pairs × tokens × width, or rows × width where a product follows."""
         g = self.graph
         self.rows = g.whole(-1, self.width)
-        shape = g.add("Shape", INPUTS[0])
-        self.batch = g.add("Concat", shape, g.whole(self.width), axis=0)
-        self.pair = g.add("Concat", shape, g.whole(2), axis=0)
+        self.shapes()
+        self.pair = g.add("Concat", self.size, g.whole(2), axis=0)
         x = g.add("Reshape", self._embedded(), self.rows)
         probed = []
         for number in range(layers):
