@@ -28,11 +28,11 @@ test-avx2: $(VENV)/.dev
 test-emulated: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -q -m emulated --timeout 1200
 
-# The core alone, without torch, in a place of its own: make test-core PYTHON=python3.12
+# All that needs no torch, in a place of its own: make test-core PYTHON=python3.12
 CORE := $(VENV)/core-$(notdir $(PYTHON))
 test-core:
 	$(PYTHON) -m venv $(CORE)
-	$(CORE)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test]'
+	$(CORE)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,parquet,report,risk]'
 	$(CORE)/bin/pytest --core -n 2 -q -m "not slow and not emulated"
 
 check: $(VENV)/.dev

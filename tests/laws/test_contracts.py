@@ -32,7 +32,7 @@ POOLS = [
 
 def marks(name: str) -> tuple[pytest.MarkDecorator, ...]:
     """What toys are made with, and those that are one in themselves, need torch."""
-    return (pytest.mark.extras,) if name in {*toys.TOYS, "encoder"} - {"average"} else ()
+    return (pytest.mark.extras,) if name in {*toys.TOYS, "alignment"} - {"average"} else ()
 
 
 @pytest.fixture(params=[pytest.param(each, marks=marks(each)) for each in registry.names("ranker")])

@@ -36,13 +36,13 @@ def vectors() -> str:
     return str(path)
 
 
-def bert(pooling: str = "", normalize: bool = False) -> str:
+def bert(pooling: str = "", normalize: bool = False, positions: int = 48) -> str:
     """A folder with a BERT that has learnt nothing; with `pooling` as sentence-transformers keeps it."""
-    return _bert(pooling, normalize)
+    return _bert(pooling, normalize, positions)
 
 
 @cache
-def _bert(pooling: str, normalize: bool) -> str:
+def _bert(pooling: str, normalize: bool, positions: int) -> str:
     import json
 
     import torch
@@ -75,15 +75,15 @@ def _bert(pooling: str, normalize: bool) -> str:
     special = {f"{each}_token": f"[{each.upper()}]" for each in ("pad", "unk", "cls", "sep")}
     sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
     config = BertConfig(
-        vocab_size=len(vocabulary), max_position_embeddings=48, initializer_range=0.5, **sizes
+        vocab_size=len(vocabulary), max_position_embeddings=positions, initializer_range=0.5, **sizes
     )
-    path = folder() / "bert" / (pooling or "plain") / str(normalize)
+    path = folder() / "bert" / (pooling or "plain") / f"{normalize}-{positions}"
     with quietly(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         BertModel(config).save_pretrained(path)
         names = ["input_ids", "token_type_ids", "attention_mask"]
         PreTrainedTokenizerFast(
-            tokenizer_object=tokenizer, model_input_names=names, model_max_length=48, **special
+            tokenizer_object=tokenizer, model_input_names=names, model_max_length=positions, **special
         ).save_pretrained(path)
     if pooling:
         kinds = ["Transformer", "Pooling", "Normalize"][: 3 if normalize else 2]

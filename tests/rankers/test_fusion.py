@@ -104,6 +104,7 @@ def test_rounding_is_not_blown_up() -> None:
     assert np.allclose(standardised(1e8 * noise, 1e-3), standardised(1e8 * noise), atol=1e-5)
 
 
+@pytest.mark.extras
 def test_bare_it_is_words_and_meaning() -> None:
     bare = demur.ranker("fusion")
     assert 'rankers="bm25(stem=english); encoder"' in bare.spec and 'weights="1, 4"' in bare.spec
