@@ -63,6 +63,16 @@ def test_a_base_is_an_encoder_for_a_cross_encoder(data: Path) -> None:
     assert done.returncode == 2 and "say it once" in done.stderr
 
 
+def test_a_precision_is_the_trainers_or_its_students() -> None:
+    assert "precision=bf16" in str(_trainer(None, "minilm", "bf16"))
+    student = '"cross-encoder(precision=fp32)"'
+    assert _trainer("confident(student='cross-encoder')", None, "fp32") == f"confident(student={student})"
+    with pytest.raises(UsageError, match="--precision goes with --base or --trainer"):
+        _trainer(None, None, "bf16")
+    with pytest.raises(UsageError, match="the precision stands in --trainer and in --precision"):
+        _trainer("cross-encoder(precision=fp32)", None, "bf16")
+
+
 def test_a_base_is_the_students_where_there_is_one() -> None:
     assert _trainer("confident", "minilm") == 'confident(student="cross-encoder(base=minilm)")'
     spec = "confident(folds=3, student='cross-encoder(epochs=2)')"

@@ -41,6 +41,10 @@ def train(
             help="Train a cross-encoder, from this encoder: minilm, a Hugging Face id, or a folder."
         ),
     ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(help="What torch computes in: bf16, fp32, fp16 on a GPU; auto is what is quick here."),
+    ] = None,
     scale: Annotated[
         str | None, typer.Option(help="Which of the recipe's scales to run it at, such as full.")
     ] = None,
@@ -56,7 +60,7 @@ def train(
 
     if output is None:
         raise UsageError("say with -o which folder the model is to lie in")
-    wanted = _recipe(recipe, data, dev, _trainer(trainer, base), scale, questions, seed)
+    wanted = _recipe(recipe, data, dev, _trainer(trainer, base, precision), scale, questions, seed)
     with warnings_noted(), _shown() as report:
         made = make(wanted, output, report)
     if not leads():  # of several processes one speaks
@@ -99,7 +103,7 @@ def _recipe(
         raise UsageError("name a recipe, or labelled pools with --data; one of the two")
     if path is not None:
         if dev or trainer or questions or seed:
-            what = "--dev, --trainer, --base, --questions and --seed go with --data"
+            what = "--dev, --trainer, --base, --precision, --questions and --seed go with --data"
             raise UsageError(f"{what}; a recipe says them itself")
         found = toml.read(Recipe, path)
         return found if scale is None else replace(found, scale=scale)
@@ -112,13 +116,21 @@ DEFAULT = "cross-encoder(early=MAP, epochs=3, learning_rate=3e-5, loss=listwise,
 """What `--base` is taught by, if nothing else is said."""
 
 
-def _trainer(trainer: str | None, base: str | None) -> str | None:
-    """The trainer's spec, with the encoder to begin from."""
-    return trainer if base is None else _based(trainer or DEFAULT, base)
+def _trainer(trainer: str | None, base: str | None, precision: str | None = None) -> str | None:
+    """The trainer's spec, with the encoder to begin from and the precision to compute in."""
+    from demur.errors import UsageError
+
+    if base is not None:
+        trainer = _with(trainer or DEFAULT, "base", base)
+    if precision is None:
+        return trainer
+    if trainer is None:
+        raise UsageError("--precision goes with --base or --trainer; the net trained without them has none")
+    return _with(trainer, "precision", precision)
 
 
-def _based(trainer: str, base: str) -> str:
-    """A trainer that begins from an encoder; one that has a student hands it on."""
+def _with(trainer: str, name: str, value: str) -> str:
+    """A trainer with one more setting; one that has a student hands it on."""
     import inspect
 
     from demur import registry
@@ -126,13 +138,13 @@ def _based(trainer: str, base: str) -> str:
     from demur.specs import Spec, parse
 
     wanted = parse(trainer)
-    if "base" in wanted.settings:
-        raise UsageError("the base stands in --trainer and in --base; say it once")
+    if name in wanted.settings:
+        raise UsageError(f"the {name} stands in --trainer and in --{name}; say it once")
     takes = inspect.signature(registry.find("trainer", wanted.name)).parameters
-    if "base" in takes or "student" not in takes:
-        more = {"base": base}
+    if name in takes or "student" not in takes:
+        more = {name: value}
     else:
-        more = {"student": _based(str(wanted.settings.get("student", takes["student"].default)), base)}
+        more = {"student": _with(str(wanted.settings.get("student", takes["student"].default)), name, value)}
     return str(Spec(wanted.name, {**wanted.settings, **more}, wanted.at))
 
 
