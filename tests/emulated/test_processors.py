@@ -27,7 +27,6 @@ Said = list[list[dict[str, Any]]]
 
 pytestmark = [
     pytest.mark.emulated,
-    pytest.mark.timeout(1800),
     pytest.mark.skipif(
         shutil.which("qemu-x86_64") is None, reason="qemu-x86_64 is missing; apt-get install qemu-user"
     ),
