@@ -72,9 +72,12 @@ def test_what_is_installed_is_looked_up_once_and_a_new_path_is_seen(
 ) -> None:
     asked: list[str] = []
     real = importlib.metadata.entry_points
-    monkeypatch.setattr(
-        importlib.metadata, "entry_points", lambda group: asked.append(group) or real(group=group)
-    )
+
+    def looked_up(group: str) -> importlib.metadata.EntryPoints:
+        asked.append(group)
+        return real(group=group)
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", looked_up)
     registry._installed.cache_clear()
     assert all(registry.names("qualifier") for _ in range(5)) and asked == ["demur.qualifier"]
     facts = tmp_path / "theirs-1.0.dist-info"

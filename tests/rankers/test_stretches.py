@@ -21,7 +21,13 @@ def test_all_come_in_order_and_no_stretch_is_needlessly_long() -> None:
 
 
 def test_each_pool_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    pools, counted = [pool(1)] * 1000, []
-    monkeypatch.setattr(Pool, "__len__", lambda self: counted.append(self) or 1)
+    pools = [pool(1)] * 1000
+    counted: list[Pool] = []
+
+    def length(self: Pool) -> int:
+        counted.append(self)
+        return 1
+
+    monkeypatch.setattr(Pool, "__len__", length)
     assert sum(len(some) for some in stretches(pools, 500)) == 1000
     assert len(counted) == 1000

@@ -138,18 +138,24 @@ def test_what_cannot_be_is_one_clear_line(spec: str, message: str) -> None:
         qualifier(spec)
 
 
+def calls(spec: str, count: int) -> int:
+    """How many functions are called for so many pools."""
+    pools = [Pool.of("q", ["x"] * 8)] * count
+    scores = list(np.random.default_rng(0).normal(size=(count, 8)))
+    events: list[str] = []
+
+    def called(frame: object, event: str, what: object) -> None:
+        events.append(event)
+
+    sys.setprofile(called)
+    try:
+        qualifier(spec).confidence(pools, scores)
+    finally:
+        sys.setprofile(None)
+    return sum("call" in event for event in events)
+
+
 @pytest.mark.parametrize("spec", ["margin", "softmax", "entropy", "zscore"])
 def test_many_pools_are_taken_together(spec: str) -> None:
     """Few functions are called for each more pool: the numbers of all are reckoned in one array."""
-    calls = []
-    for count in (100, 1100):
-        pools = [Pool.of("q", ["x"] * 8)] * count
-        scores = list(np.random.default_rng(0).normal(size=(count, 8)))
-        called: list[str] = []
-        sys.setprofile(lambda frame, event, what, called=called: called.append(event))  # type: ignore[misc]
-        try:
-            qualifier(spec).confidence(pools, scores)
-        finally:
-            sys.setprofile(None)
-        calls.append(sum("call" in event for event in called))
-    assert 0 < calls[1] - calls[0] < 25 * 1000
+    assert 0 < calls(spec, 1100) - calls(spec, 100) < 25 * 1000
