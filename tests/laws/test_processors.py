@@ -15,7 +15,6 @@ from demur.rankers import runtime
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.reading.mini import PACKAGED
 from laws import toys
-from training.test_export import classifier
 
 SOURCE = Path(demur.__file__).parent
 TOOLS = SOURCE.parents[1] / "tools"
@@ -43,6 +42,7 @@ def exported(kind: str, folder: Path) -> Path:
     """A model in bytes by each way that the project can write one."""
     from demur.reading.mini_torch import MiniTorch
     from demur.training.export import export
+    from training.test_export import classifier
 
     network: Any
     if kind == "mini":
@@ -62,6 +62,7 @@ def sums(weight: np.ndarray[Any, Any]) -> int:
     return int(255 * max((each[::2] + each[1::2]).max() for each in both))
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize("kind", ["bert", "mini", "distilbert", "roberta"])
 def test_exported_files_are_safe_in_any_runtime(kind: str, tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx")
@@ -77,6 +78,7 @@ def test_exported_files_are_safe_in_any_runtime(kind: str, tmp_path: Path) -> No
     assert sums(np.array([[127], [2]], np.int8)) > LARGEST, "larger ones are told"
 
 
+@pytest.mark.extras
 def test_bytes_come_near_their_weights() -> None:
     from demur.training.onnx_graph import in_bytes
 
@@ -102,6 +104,7 @@ def test_an_old_runtime_is_told_of(caplog: pytest.LogCaptureFixture, monkeypatch
     assert "pip install -U onnxruntime" in caplog.text
 
 
+@pytest.mark.extras
 def test_a_safe_file_needs_no_option(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
