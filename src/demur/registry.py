@@ -93,6 +93,7 @@ OURS: dict[str, dict[str, str]] = {
         "insuranceqa": "demur.data.loaders.insuranceqa:LOADER",
         "selqa": "demur.data.loaders.selqa:LOADER",
         "semeval2016": "demur.data.loaders.semeval2016:LOADER",
+        "sogourc": "demur.data.loaders.sogourc:LOADER",
         "squad": "demur.data.loaders.squad:LOADER",
         "squad-t": "demur.data.transfer:LOADER",
         "trecqa": "demur.data.loaders.trecqa:LOADER",

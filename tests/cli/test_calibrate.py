@@ -70,6 +70,16 @@ def test_plan(data: Path) -> None:
     assert done.returncode == 0 and "10 %" in done.stdout and "enough" in done.stdout
     told = json.loads(demur("overlap", data / "old.jsonl", "--plan", "--json").stdout)
     assert [level["risk"] for level in told["levels"]] == [0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
+    plain = demur("overlap", data / "old.jsonl", "--plan")
+    assert f"The least that these labels can promise: {100 * told['lowest']:.4g} % wrong." in plain.stdout
+
+
+def test_plan_names_what_can_be_kept_where_too_many_are_wrong(data: Path) -> None:
+    bad = demur("overlap", data / "bad.jsonl", "--plan")
+    assert bad.stdout.count("too many are wrong at every threshold") == 6
+    least = json.loads(demur("overlap", data / "bad.jsonl", "--plan", "--json").stdout)["lowest"]
+    said = "no risk below 99 %" if least is None else f"{100 * least:.4g} % wrong"
+    assert f"The least that these labels can promise: {said}." in bad.stdout
 
 
 def test_check_has_exit_codes(data: Path, gate: Path) -> None:

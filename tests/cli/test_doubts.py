@@ -136,6 +136,51 @@ def test_the_same_doubt_whatever_the_order_of_the_file(reader: Path) -> None:
     assert not {one.id for one in found[0][0].pools} & {one.id for one in found[0][1]}
 
 
+def test_a_reader_in_no_folder_gets_one_with_its_doubt(reader: Path, tmp_path: Path) -> None:
+    held = list(pools(str(data(reader, "held"))))[:90]
+    formats.write(tmp_path / "held.json", held)
+    for model in ("mini", toys.answerer()):
+        home = tmp_path / Path(model).name
+        for words in ((), ("-o", "-"), ("-o", tmp_path / "g.json")):
+            done = demur("calibrate", model, tmp_path / "held.json", "--doubt", "learned", *words)
+            assert isinstance(done.exception, DemurError) and "new folder for both" in str(done.exception)
+            assert not home.exists()
+        words = ("--doubt", "learned", "-o", home)
+        assert demur("calibrate", model, tmp_path / "held.json", "--doubt", "lerned", "-o", home).exception
+        assert not home.exists(), "misuse comes before the work"
+        done = demur("calibrate", model, tmp_path / "held.json", *words)
+        assert done.exit_code == 0, done.output
+        kept, own = opened(named(home)), named(model)
+        assert kept.doubt.name == "learned" and own.read_all(_pairs(held)) == named(home).read_all(
+            _pairs(held)
+        )
+        again = demur("calibrate", model, tmp_path / "held.json", *words)
+        assert "holds a model already" in str(again.exception)
+        words = ("--reader", home, "-m", "AURC", "--qualifier", "kept", "--json")
+        done = demur("evaluate", tmp_path / "held.json", *words)
+        if done.exit_code == 0:
+            sure = kept.confidence(named(home), held)
+            said = json.loads(done.stdout)["answers"]["per_pool"]
+            found = [said[one.id]["confidence"] for one in held]
+            assert [f for f in found if f is not None] == pytest.approx(
+                [s for s, f in zip(sure.tolist(), found, strict=True) if f is not None]
+            )
+        else:
+            assert "there are no answers" in str(done.exception)
+
+
+def test_with_a_risk_the_gate_lies_in_the_new_folder(reader: Path, tmp_path: Path) -> None:
+    model = f'span-reader(model="{toys.answerer()}", max_length=32, stride=8, longest=1, threshold=1.0)'
+    words = ("--doubt", "proba", "--risk", 0.2, "-o", tmp_path / "home")
+    done = demur("calibrate", model, data(reader, "held"), *words)
+    assert done.exit_code == 0, done.output
+    gate = Gate.load(tmp_path / "home" / "gate.json")
+    new = pools(str(data(reader, "new")))
+    decided = gate.decide(str(tmp_path / "home"), new)
+    right = np.array([one.positives > 0 for one in quoted(named(model), new)])
+    assert decided.any() and (~right[decided]).mean() < (~right).mean()
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

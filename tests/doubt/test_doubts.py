@@ -9,7 +9,7 @@ import pytest
 from demur.doubt import Observed, doubt, observe
 from demur.doubt.features import FEATURES
 from demur.errors import DataError, DemurError, UsageError
-from demur.evaluation.selective import AURC, AUROC
+from demur.evaluation.selective import AURC, AUROC, EAURC
 from demur.reading.network import NetworkReader
 from demur.reading.opening import reader as named
 from demur.reading.span_reader import SpanReader
@@ -82,11 +82,19 @@ def test_observations_are_kept_and_taken_apart(tmp_path: Path) -> None:
 def test_all_share_one_prediction_and_so_one_oracle() -> None:
     seen, right = made(200)
     others = others_of(seen, 2)
+    given = {each.name: np.copy(getattr(seen, each.name)) for each in dataclasses.fields(seen)}
     taught = [doubt("learned").fit(seen, right), doubt("learned(features=layers)").fit(seen, right)]
+    wrongs, oracle = int((~right).sum()), AURC.of(right, ~right)
+    best = [max(0, rank - (len(right) - wrongs)) / rank for rank in range(1, len(right) + 1)]
+    assert oracle == pytest.approx(np.mean(best)), "all right answers first, then the wrong ones"
+    areas = []
     for each in (doubt("proba"), doubt("averaged"), doubt("averaged(by=max)"), *taught):
         sure = each.sure(seen, others)
         assert sure.shape == (200,) and np.isfinite(sure).all()
-    assert AURC.of(right, ~right) == AURC.of(right * 2.0, ~right)
+        areas.append(AURC.of(sure, ~right))
+        assert areas[-1] > oracle - 1e-12 and areas[-1] - EAURC.of(sure, ~right) == pytest.approx(oracle)
+    assert min(areas[:4]) > oracle + 0.01 and len(set(areas)) == len(areas), "they doubt differently"
+    assert all((getattr(seen, name) == was).all() for name, was in given.items()), "and leave it as it is"
 
 
 def test_averages_by_hand() -> None:

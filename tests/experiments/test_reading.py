@@ -30,6 +30,7 @@ paper = "toy"
 table = "doubt"
 title = "A table"
 measures = ["AURC", "gain AURC", "AUROC", "EM", "AD+", "ms", "extra", "certified coverage@0.2"]
+derived = ["E-AURC", "gain E-AURC"]
 conventions = ["exact match"]
 splits = 3
 confidence = 0.9
@@ -41,8 +42,12 @@ data = "{folder}/read.jsonl"
 fit = "{folder}/fit.jsonl"
 train = "{folder}/fit.jsonl"
 
+[[column]]
+name = "elsewhere"
+
 [[row]]
 name = "PROBA"
+title = "Toy, in another's place: PROBA"
 reader = '{reader}'
 doubt = "proba"
 
@@ -73,7 +78,19 @@ doubt = "oracle"
 row = "PROBA"
 measure = "AURC"
 convention = "exact match"
-values = {{ ships = 0.2702 }}
+values = {{ ships = 0.2702, elsewhere = 0.1528 }}
+
+[[published]]
+row = "PROBE-CNN"
+measure = "AURC"
+convention = "exact match"
+values = {{ ships = 0.2341 }}
+
+[[published]]
+row = "oracle"
+measure = "AURC"
+convention = "exact match"
+values = {{ ships = 0.0792 }}
 """
 
 
@@ -105,7 +122,7 @@ def table(tmp_path: Path) -> Table:
 def test_a_table_of_doubts(table: Table, tmp_path: Path) -> None:
     results = tmp_path / "results"
     tables.fill(table, results, (), lambda runs: None)
-    cells = {(c.row, c.measure): c for c in tables.cells(table, results)}
+    cells = {(c.row, c.measure): c for c in tables.cells(table, results) if c.column == "ships"}
     rows = [row.name for row in table.row]
     assert len({cells[row, "EM"].mean for row in rows}) == 1, "all rows doubt one prediction"
     lowest = cells["oracle", "AURC"].mean
@@ -117,12 +134,39 @@ def test_a_table_of_doubts(table: Table, tmp_path: Path) -> None:
         if cells[row, "AURC"].seeds == 1:
             assert gain is not None and base is not None and gain == pytest.approx(1 - mean / base)
         assert (cells[row, "ms"].mean is None) == (row == "oracle")
+        above, share = cells[row, "E-AURC"].mean, cells[row, "gain E-AURC"].mean
+        assert above == pytest.approx(mean - lowest, abs=1e-9) and base is not None and share is not None
+        assert share == pytest.approx(1 - above / (base - lowest), abs=1e-9)
+        assert cells[row, "AURC"].readers == 1, "however many seeds its doubt has"
+    assert cells["PROBE-CNN", "gain E-AURC"].published == pytest.approx(0.189, abs=5e-4), "the paper's 13 %"
+    assert cells["PROBE-CNN", "gain AURC"].published == pytest.approx(0.134, abs=5e-4)
+    assert cells["PROBA", "E-AURC"].published == pytest.approx(0.191)
+    assert cells["AES", "gain E-AURC"].published is None and cells["PROBA", "gain AURC"].published is None
     assert (cells["PROBA", "gain AURC"].low, cells["PROBA", "gain AURC"].high) == (0, 0)
     assert cells["PROBE-CNN", "AURC"].seeds == 2 and cells["PROBA", "AURC"].published == 0.2702
     assert cells["AES", "AURC"].mean == pytest.approx(cells["PROBA", "AURC"].mean), "the same network twice"
     files = {file: file.stat().st_mtime_ns for file in results.rglob("*.json")}
     tables.fill(table, results, (), lambda runs: None)
     assert all(file.stat().st_mtime_ns == time for file, time in files.items()), "nothing is run again"
+
+
+def test_its_page_says_what_rows_are_and_what_was_not_run(table: Table, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    tables.fill(table, results, ["Toy, in another's place: PROBA", "oracle"], lambda runs: None)
+    assert {path.parent.name for path in results.rglob("*.json")} == {"proba", "oracle"}, "files go by names"
+    assert not list(results.rglob("elsewhere*")), "a column without data is not run"
+    page = markdown.section(table, results)
+    here, _, there = page.partition("### elsewhere (not run)")
+    assert "| Toy, in another's place | PROBA † |" in here and "BERT" not in page
+    assert ", 1 reader</sub> *0.270*" in here
+    assert "one that never answers" in here and "1 reader: all answers" in here
+    assert "| AURC | – *0.153* |" in there and "gain" not in there and "oracle" not in there
+    with pytest.raises(DemurError, match="neither data nor published"):
+        dataclasses.replace(table, column=[*table.column, dataclasses.replace(table.column[1], name="x")])
+    with pytest.raises(DemurError, match="no use for derived"):
+        dataclasses.replace(table, kind="quoting")
+    with pytest.raises(DemurError, match="E-AUROC"):
+        list(tables.cells(dataclasses.replace(table, derived=["E-AUROC"]), results))
 
 
 def test_its_figures(table: Table, tmp_path: Path) -> None:

@@ -98,6 +98,16 @@ def test_plan_is_what_calibrate_does() -> None:
     assert {level.coverage is None for level in table.levels} == {True, False}
 
 
+def test_plan_names_the_least_that_can_be_promised() -> None:
+    for risks in ((0.01, 0.3), (0.005, 0.01)):  # one of them is kept; none is
+        table = plan("overlap", pools(400), 0.9, risks=risks)
+        with pytest.raises(NoThreshold) as refused:
+            calibrate("overlap", pools(400), risks[0], 0.9)
+        assert table.lowest == refused.value.lowest and risks[0] < table.lowest < 0.3
+        assert calibrate("overlap", pools(400), table.lowest, 0.9).certificate.risk == table.lowest
+    assert plan("overlap", pools(400), 0.9, risks=(0.3,)).lowest is None, "nothing was refused"
+
+
 def test_many_confidences_are_thinned() -> None:
     names = [f"{place}" for place in range(2500)]
     right = [Pool.of("q", [f"a{name}", f"b{name}"], [1, 1], id=name) for name in names]

@@ -10,6 +10,7 @@ from demur.cli import doubts, thresholds
 from demur.cli.console import JsonFlag, meter
 from demur.cli.libraries import ExampleFlag, FromOption, StemOption, again, asked, library
 from demur.cli.promises import write_sets
+from demur.cli.quoted import refuse_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +83,10 @@ def calibrate(
     if sources or example:
         asker = library(sources, example, stem).search(again(ranker))
         pools, others = asked(asker, pools), others and asked(asker, others)
+    if check is None:
+        refuse_labels(
+            qualifier, pools, f"demur calibrate {{reader}} {data} --doubt learned --risk {risk or RISK:g}"
+        )
     settings: dict[str, Any] = {"qualifier": qualifier, "method": method, "seed": seed, "grid": others}
     with meter("scoring", "pairs") as advance:
         if check is not None:

@@ -49,14 +49,15 @@ def taught(
     if doubt is None:
         raise UsageError("--probes-from goes with --doubt; say which doubt is to be taught")
     risk = wanted.pop("risk")
-    if risk is None and (output is not None or grid is not None):
+    home = _home(reader, output)
+    if risk is None and (output is not None or grid is not None) and (home is None or grid is not None):
         raise UsageError("without --risk no gate is made: -o and --grid need one, such as --risk 0.1")
     for name, share in (("risk", risk), ("confidence", wanted["confidence"])):
         if share is not None and not 0 < share < 1:  # the gate would say so too, but after the lesson
             raise UsageError(f"{name}={share:g} is no share; choose one between 0 and 1")
     if wanted["method"] not in METHODS:
         raise UnknownName("method", wanted["method"], METHODS)
-    lesson = Lesson.of(doubt, reader, pools(data), pools(probes_from) if probes_from else ())
+    lesson = Lesson.of(doubt, reader, pools(data), pools(probes_from) if probes_from else (), home)
     rest: Sequence[Pool] = ()
     if risk is not None:
         lesson, rest = lesson.parted(wanted["seed"])
@@ -65,7 +66,7 @@ def taught(
     facts = {"doubt": kept.doubt.spec, "folder": str(lesson.place), "taught_on": len(lesson.pools)}
     learns = f"taught on {len(lesson.pools):,} questions" if lesson.how.needs_fitting else "nothing to learn"
     note(f"{kept.doubt.name}, {learns}: {lesson.place}")
-    _warn_of_gates(lesson.place.parent, again=risk is not None and output is None)
+    _warn_of_gates(lesson.place.parent, again=risk is not None and output in (None, home))
     if risk is None:
         emit(facts) if json else say(kept.doubt.spec)
         return
@@ -76,6 +77,21 @@ def taught(
         except NoThreshold as error:
             thresholds.refuse(error, json, facts)
     thresholds.written(gate, thresholds.place_for(reader, output), json, facts)
+
+
+def _home(reader: str, output: str | None) -> str | None:
+    """The folder that is named for a reader that lies in none, and for its doubt; None if it has its own."""
+    from pathlib import Path
+
+    from demur.errors import UsageError
+    from demur.reading import reader as named
+
+    if getattr(named(reader), "folder", ""):
+        return None
+    if output is None or output == "-" or Path(output).suffix == ".json":
+        what = f"{reader} lies in no folder, and what doubts it is kept beside it"
+        raise UsageError(f"{what}; name a new folder for both, as in -o {reader.partition('(')[0]}-doubted/")
+    return output
 
 
 def _warn_of_gates(folder: Path, again: bool) -> None:

@@ -29,7 +29,10 @@ def evaluate(
         str | None, typer.Option(help="A ranker's name or folder; without one, DATA must hold scores.")
     ] = None,
     reader: Annotated[
-        str | None, typer.Option(help="A reader's folder, or a Hugging Face id: EM and F1 of what it quotes.")
+        str | None,
+        typer.Option(
+            help="mini, a reader's folder, or a Hugging Face id: EM, F1, AURC, … of what it quotes."
+        ),
     ] = None,
     answers: Annotated[
         str | None, typer.Option(help="A JSON file of question ids and answers to measure, as SQuAD has it.")
@@ -47,7 +50,10 @@ def evaluate(
     ] = None,
     qualifier: Annotated[
         str | None,
-        typer.Option(help="What says how sure an answer is, for AURC and the like; margin, if not said."),
+        typer.Option(
+            help="What says how sure an answer is, for AURC and the like; margin, if not said. "
+            "With --reader: proba, or kept, the doubt in its folder."
+        ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap behind the intervals.")] = 0,
@@ -91,13 +97,13 @@ def evaluate(
     if reader is not None or answers is not None:
         from demur.cli.quoted import measure as measure_quoted
 
-        if data is None or any(each is not None for each in (ranker, run, qrels, qualifier, no_positive)):
+        if data is None or any(each is not None for each in (ranker, run, qrels, no_positive)):
             raise UsageError("--reader and --answers go with DATA alone, such as squad/2.0/dev")
-        if measures != MEASURES or convention != "fixed":
-            raise UsageError(
-                "quotes are measured by EM and F1, as SQuAD has them; leave out --measures and --convention"
-            )
-        measure_quoted(_read(data, read_as), data, reader, answers, confidence, seed, output, json)
+        if convention != "fixed":
+            raise UsageError("quotes are measured as SQuAD has it; leave out --convention")
+        wanted = "" if measures == MEASURES else measures
+        pools = _read(data, read_as)
+        measure_quoted(pools, data, reader, answers, wanted, qualifier, confidence, seed, output, json)
         return
     if run is not None:
         from demur.data.formats import read_qrels, read_run
@@ -119,6 +125,10 @@ def evaluate(
         raise UsageError("nothing to measure; name DATA and --ranker R, or --run FILE and --qrels FILE")
     else:
         pools = _read(data, read_as)
+        if qualifier is not None:
+            from demur.cli.quoted import refuse_labels
+
+            refuse_labels(qualifier, pools, f"demur evaluate {data} --reader {{reader}} -m EM,F1,AURC")
         with meter("scoring", "pairs") as advance:
             report = measure(
                 *(ranker or _scores(pools, data), pools, measures, convention, no_positive),
@@ -235,8 +245,8 @@ def _labels(pools: Sequence[Pool]) -> dict[str, dict[str, int]]:
     return {pool.id: {c.id: c.label for c in pool.candidates if c.label is not None} for pool in pools}
 
 
-def show(report: Report) -> None:
-    """Print a report's measures, what they are of, and their convention."""
+def show(report: Report, answers: str = "top candidates") -> None:
+    """Print a report's measures, what they are of, and their convention; `answers` are what was judged."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -256,7 +266,7 @@ def show(report: Report) -> None:
         outcomes = report.answered.outcomes
         right, wrong, none = (f"{outcomes[name]:,.1f}".removesuffix(".0") for name in ("AD+", "AD-", "UD"))
         console.print(
-            f"sure by {report.answered.qualifier}: {right} top candidates right, {wrong} wrong, "
+            f"sure by {report.answered.qualifier}: {right} {answers} right, {wrong} wrong, "
             f"{none} wrong where none is right",
             markup=False,
         )

@@ -1,8 +1,8 @@
-"""What `demur evaluate` does for readers, and for answers in a file: EM and F1 as SQuAD has them."""
+"""What `demur evaluate` does for readers, and for answers in a file: EM, F1 and AURC of what is quoted."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from demur.cli.console import emit, meter, note, stdout
 
@@ -18,6 +18,8 @@ def measure(
     data: str,
     reader: str | None,
     answers: str | None,
+    measures: str,
+    qualifier: str | None,
     confidence: float,
     seed: int,
     output: str | None,
@@ -25,22 +27,21 @@ def measure(
 ) -> None:
     """Measure a reader, or the answers in a file, and show or write what was found."""
     from demur.errors import UsageError
-    from demur.evaluation.quoted import Quoted, evaluate_answers, evaluate_reader
+    from demur.evaluation.quoted import Quoted, evaluate_answers, gain_over_silence
     from demur.reading import published
-    from demur.reading import reader as named
 
     if (reader is None) == (answers is None):
         raise UsageError("name a --reader, or --answers FILE; one of the two")
+    how: dict[str, Any] = {"confidence": confidence, "seed": seed}
+    more: dict[str, Any] = {"measures": measures, "data": data, **how}
     if reader is not None:
-        with meter("reading", "questions") as advance:
-            found = evaluate_reader(
-                named(reader), pools, data=data, confidence=confidence, seed=seed, on_batch=advance
-            )
+        found = _read(reader, pools, qualifier, more)
+    elif qualifier is not None:
+        raise UsageError("answers in a file do not say how sure they are; leave --qualifier out")
     else:
         given = published.answers(answers or "", pools)
-        found = Quoted(
-            evaluate_answers(given, pools, name=answers or "", data=data, confidence=confidence, seed=seed)
-        )
+        report = evaluate_answers(given, pools, name=answers or "", **more)
+        found = Quoted(report, gain=gain_over_silence(given, pools, **how))
     if output is not None:
         found.report.write(output)
     if output == "-":
@@ -53,10 +54,54 @@ def measure(
         _show(found)
 
 
+def _read(reader: str, pools: Sequence[Pool], qualifier: str | None, more: dict[str, Any]) -> Quoted:
+    """What a reader comes to, as sure as it says itself, as the span is probable, or as its kept doubt is."""
+    from demur.errors import UsageError
+    from demur.evaluation.quoted import PROBABILITY, evaluate_reader, measures_of
+    from demur.reading import reader as named
+
+    if qualifier not in (None, PROBABILITY, "kept"):
+        what = f"a reader says itself how sure it is, and {qualifier} asks another"
+        raise UsageError(f"{what}; leave --qualifier out, or write {PROBABILITY} or kept")
+    found = named(reader)
+    selective = any(not isinstance(each, str) for each in measures_of(more["measures"]))
+    if qualifier is not None and not selective:
+        raise UsageError("--qualifier is for measures such as AURC; name one, as in -m EM,F1,AURC")
+    with meter("reading", "questions") as advance:
+        if qualifier == "kept":
+            from demur.doubt.kept import opened
+
+            more["confidences"] = opened(found).confidence(found, pools)
+        return evaluate_reader(found, pools, qualifier=qualifier or "", on_batch=advance, **more)
+
+
+def refuse_labels(qualifier: str, pools: Sequence[Pool], instead: str) -> None:
+    """An error, if a reader is to say how sure a quote is and its passage's label to say whether it is right.
+
+    `instead` is the command to write, with ``{reader}`` in it.
+
+    That is so where each question has one passage and says its answers, as SQuAD's do: the label says that
+    there is an answer in the passage, which the best of readers may miss.
+    """
+    from demur.errors import UsageError
+    from demur.specs import parse
+
+    asked = parse(qualifier)
+    if asked.name in ("reading", "mini") and all(len(p) == 1 and "answers" in p.extra for p in pools):
+        reader = asked.settings.get("reader") or asked.settings.get("folder") or "mini"
+        what = "this would judge whether the passage holds an answer, by its label, and not what is quoted"
+        raise UsageError(f"{what}; write {instead.format(reader=reader)}")
+
+
 def _show(found: Quoted) -> None:
     from demur.cli.evaluate import show
 
-    show(found.report)
+    show(found.report, "quotes")
+    if found.gain is not None:
+        gain = found.gain
+        sure = "" if gain.low > 0 else ": not surely better"
+        said = f"{gain.mean:+.4f} ({gain.low:+.4f} – {gain.high:+.4f})"
+        stdout().print(f"EM less that of giving no answer at all: {said}{sure}", markup=False)
     for name, best in found.best.items():
         where = (
             "giving no answer at all"

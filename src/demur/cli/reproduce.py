@@ -11,6 +11,8 @@ from demur.cli.console import JsonFlag, emit, meter, stdout, warnings_noted
 from demur.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
     from rich.table import Table as Grid
 
     from demur.experiments.recipe import Table
@@ -72,12 +74,13 @@ def reproduce(
         emit([dataclasses.asdict(cell) for _, cells in found for cell in cells])
         return
     for each, cells in found:
-        _show(each, cells)
+        _show(each, cells, results)
 
 
-def _show(table: Table, cells: list[Cell]) -> None:
+def _show(table: Table, cells: list[Cell], results: Path) -> None:
     """A grid for each dataset and convention: methods down, measures across."""
     from demur.experiments.baseline import legend
+    from demur.experiments.marks import footnotes, silent
     from demur.experiments.tables import column_names
 
     console = stdout()
@@ -88,18 +91,23 @@ def _show(table: Table, cells: list[Cell]) -> None:
             here = [cell for cell in cells if cell.column in names and cell.convention == convention]
             if not here:  # another column was asked for
                 continue
-            pools = max(cell.pools for cell in here)
-            console.print(f"\n{column.name} ({column.data}), convention {convention}, {pools:,} pools")
+            pools, rows = max(cell.pools for cell in here), {cell.row for cell in here}
+            what = f"{column.data}), convention {convention}, {pools:,} pools" if column.data else "not run)"
+            console.print(f"\n{column.name} ({what}")
             if table.kind == "ranking":
                 console.print(_grid(table, here))
             elif table.kind == "curves":
                 console.print(_curves(table, here))
             else:
-                console.print(_means(table, here))
+                quiet = {row: gain for row, gain in silent(table, column, results).items() if row in rows}
+                for grid in _means(table, here, quiet):
+                    console.print(grid)
+                for text in footnotes(table, here, quiet):
+                    console.print(text, style="dim")
     behind = (
         "Behind each mean its 95 % interval over pools"
         if table.kind == "ranking"
-        else "Means; --json has intervals"
+        else "Means, in brackets the paper's where there is no run; --json has intervals"
     )
     console.print(f"\n{behind}; – was not run, or not printed.", style="dim")
     if table.baselines:
@@ -107,21 +115,29 @@ def _show(table: Table, cells: list[Cell]) -> None:
     console.print(table.differs, style="dim")
 
 
-def _means(table: Table, cells: list[Cell]) -> Grid:
-    """Means alone, as there are many: rows against measures, the longer side down."""
+def _means(table: Table, cells: list[Cell], quiet: Container[str]) -> Iterator[Grid]:
+    """Means alone, as there are many: rows against measures, the longer side down; no empty ones."""
     from rich.table import Table as Grid
 
-    by_place = {(cell.row, cell.measure): cell for cell in cells}
-    rows = list(dict.fromkeys(cell.row for cell in cells))  # fewer, if a group was asked for
-    turned = len(table.measures) > len(rows)
-    heads, sides = (rows, table.measures) if turned else (table.measures, rows)
-    grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    grid.add_column(no_wrap=True)
-    for head in heads:
-        grid.add_column(head, justify="right", vertical="bottom")
-    for side in sides:
-        grid.add_row(side, *(_mean(by_place[(head, side) if turned else (side, head)]) for head in heads))
-    return grid
+    from demur.experiments.markdown import parted
+    from demur.experiments.marks import SILENT
+
+    by_place = {(cell.row, cell.measure): _mean(cell) for cell in cells}
+    there = [place for place, text in by_place.items() if text != "–"] or list(by_place)
+    rows = [name for name in dict.fromkeys(cell.row for cell in cells) if name in {row for row, _ in there}]
+    measures = {name: name for name in table.figures if name in {measure for _, measure in there}}
+    for of, some in parted(table, rows).items():
+        marked = {shown + SILENT * (name in quiet): name for shown, name in some.items()}
+        turned = len(measures) > len(marked)
+        heads, sides = (marked, measures) if turned else (measures, marked)
+        grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+        grid.add_column(of, no_wrap=True)
+        for head in heads:
+            grid.add_column(head, justify="right", vertical="bottom")
+        for side, name in sides.items():
+            places = [(other, name) if turned else (name, other) for other in heads.values()]
+            grid.add_row(side, *(by_place[place] for place in places))
+        yield grid
 
 
 def _curves(table: Table, cells: list[Cell]) -> Grid:
@@ -136,7 +152,7 @@ def _curves(table: Table, cells: list[Cell]) -> Grid:
         grid.add_column(name.rpartition(" ")[2], justify="right", no_wrap=True)
     for row in table.row:
         if (row.name, columns[0]) in by_place:
-            grid.add_row(row.name, *(_short(by_place[row.name, name].mean) for name in columns))
+            grid.add_row(row.shown, *(_short(by_place[row.name, name].mean) for name in columns))
     return grid
 
 
@@ -155,7 +171,7 @@ def _grid(table: Table, cells: list[Cell]) -> Grid:
         for cell in (cell for cell in cells if cell.row == row.name):
             figures += [_figure(cell)] + [_short(cell.published)] * (cell.measure in published)
         if set(figures) - {"–"}:
-            grid.add_row(row.name, *figures)
+            grid.add_row(row.shown, *figures)
     return grid
 
 
@@ -170,7 +186,7 @@ def _mean(cell: Cell) -> str:
     from demur.experiments.markdown import counted
 
     if cell.mean is None:
-        return "–"
+        return "–" if cell.published is None or cell.pools else f"– ({_short(cell.published)})"
     return f"{cell.mean:.3f}" if cell.low is not None else counted(cell.mean)
 
 

@@ -82,7 +82,8 @@ def place_of(reader: Reader) -> Path:
     """Where a reader's own doubt lies."""
     folder = getattr(reader, "folder", "")
     if not folder:
-        raise UsageError(f"{reader.spec} lies in no folder of demur; save the reader in one first")
+        what = f"{reader.name} lies in no folder of demur, and its doubt is kept beside it"
+        raise UsageError(f"{what}; save it in one: demur calibrate … --doubt learned -o FOLDER does")
     return Path(folder) / PLACE
 
 

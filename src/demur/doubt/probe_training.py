@@ -28,9 +28,10 @@ Windows = Callable[[int], Iterable[Shown]]
 
 @dataclass(frozen=True)
 class ProbeTrainer(Spelled):
-    """Adam on the probes of all layers at once: the loss is convex, so the start does not matter.
+    """Adam on the probes of all layers at once: the loss is convex, so in time any start comes to the same.
 
-    The learning rate falls to nearly nothing over all epochs.
+    The learning rate falls to nearly nothing over all epochs. Two of them, from nothing, win most of what
+    there is to win; a start far from nothing needs more.
     """
 
     name: ClassVar[str] = "probes"

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from demur.doubt.base import Averaged, Doubt, doubt
-from demur.doubt.kept import Kept, place_of, save, taught
+from demur.doubt.kept import PLACE, Kept, place_of, save, taught
 from demur.doubt.qualifier import Reading
 from demur.errors import NoThreshold, UsageError
+from demur.rankers.opening import save as write
 from demur.reading.base import Reader
 from demur.reading.normalise import exact
 from demur.reading.opening import reader as named
@@ -21,6 +22,7 @@ from demur.risk.calibrating import LEARNT_FROM
 from demur.risk.gate import Gate, calibrate
 from demur.risk.marks import Marks, mark
 from demur.specs import parse
+from demur.store import free, is_model
 from demur.types import Pool
 
 
@@ -34,8 +36,13 @@ class Lesson:
     train: Sequence[Pool] = ()
     called: str = ""
     """How the gate is to name the reader; its folder, if it is not said."""
+    home: Path | None = None
+    """A new folder for a reader that lies in none, such as the one that comes with demur, and its doubt."""
 
     def __post_init__(self) -> None:
+        if self.home is not None and is_model(free(self.home)):
+            what = f"{self.home} holds a model already"
+            raise UsageError(f"{what}; teach the doubt of that one, or name another folder")
         _ = self.place  # or it says that there is no folder to keep a doubt in
         if isinstance(self.how, Averaged):
             what = "averaged asks other readers each time, so it cannot be kept with one"
@@ -55,19 +62,31 @@ class Lesson:
             answer_of(pool)
 
     @classmethod
-    def of(cls, how: str | Doubt, reader: str, pools: Sequence[Pool], train: Sequence[Pool] = ()) -> Lesson:
-        """The lesson of a doubt and a reader that are given by their specs."""
-        return cls(doubt(how), named(reader), pools, train, reader)
+    def of(
+        cls,
+        how: str | Doubt,
+        reader: str,
+        pools: Sequence[Pool],
+        train: Sequence[Pool] = (),
+        home: str | Path | None = None,
+    ) -> Lesson:
+        """The lesson of a doubt and a reader that are given by their specs; a `home` is for both."""
+        place = None if home is None else Path(home)
+        return cls(doubt(how), named(reader), pools, train, str(home or reader), place)
 
     @property
     def place(self) -> Path:
         """Where the doubt comes to lie."""
-        return place_of(self.reader)
+        return place_of(self.reader) if self.home is None else self.home / PLACE
 
     def teach(self) -> Kept:
         """The doubt, which now lies in the reader's folder."""
-        kept = taught(self.how, self.reader, self.pools, self.train)
-        save(kept, self.reader, made={"questions": len(self.pools), "for probes": len(self.train)})
+        kept, reader = taught(self.how, self.reader, self.pools, self.train), self.reader
+        if self.home is not None:
+            write(reader, self.home)
+            reader = named(self.home)
+        made = {"questions": len(self.pools), "for probes": len(self.train)}
+        save(kept, reader, self.place, made)
         return kept
 
     def parted(self, seed: int = 0) -> tuple[Lesson, Sequence[Pool]]:

@@ -104,14 +104,17 @@ def measure(spec: str | Measure) -> Measure:
 
 def parse_measures(specs: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
     """The measures of a list, or of a text with commas such as ``MAP,nDCG(rel=2, gain=exp)@10``."""
-    if isinstance(specs, str):
-        specs = re.split(r",(?![^(]*\))", specs)
-    elif isinstance(specs, Measure):
+    if isinstance(specs, Measure):
         specs = [specs]
-    found = tuple(dict.fromkeys(measure(spec) for spec in specs))
+    found = tuple(dict.fromkeys(map(measure, listed(specs) if isinstance(specs, str) else specs)))
     if not found:
         raise UsageError("no measure is named; name one, such as MAP")
     return found
+
+
+def listed(specs: str) -> list[str]:
+    """The parts of a list of measures, where the commas within brackets part nothing."""
+    return [each.strip() for each in re.split(r",(?![^(]*\))", specs)]
 
 
 def average_precision(ranked: Ranked, at: int | None, rel: int = 1) -> FloatArray:

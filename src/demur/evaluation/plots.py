@@ -56,10 +56,14 @@ def risk_coverage(
     *,
     certified: Mapping[str, float] | None = None,
     risk: float | None = None,
+    of: str = "",
     resamples: int = 500,
     seed: int = 0,
 ) -> None:
-    """Write risk–coverage curves with 95 % bootstrap bands; `certified` has the thresholds to be marked."""
+    """Write risk–coverage curves with 95 % bootstrap bands; `certified` has the thresholds to be marked.
+
+    What all are `of` stands above them.
+    """
 
     def draw(axes: Sequence[Axes]) -> None:
         (ax,) = axes
@@ -82,7 +86,7 @@ def risk_coverage(
             where: dict[str, Any] = {"va": "bottom", "color": "#555555", "path_effects": [_halo()]}
             ax.text(0.01, risk, f"{100 * risk:.4g} % asked for", **where)
         ax.set(xlim=(0, 1), ylim=(0, min(1.0, 1.05 * max(highest, 0.01))))
-        ax.set(xlabel="coverage: answered of predicted answers", ylabel="risk: wrong of answered")
+        ax.set(xlabel="coverage: answered of predicted answers", ylabel="risk: wrong of answered", title=of)
         _percents(ax, "xy")
         if len(systems) > 1 or marks:
             legend(ax, systems)

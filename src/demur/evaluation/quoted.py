@@ -1,32 +1,51 @@
-"""From a reader, or from answers in a file, to a report: EM and F1, with and without an answer to give."""
+"""From a reader, or from answers in a file, to a report: EM and F1, and when to believe a quote.
+
+Measures such as AURC are over the answers that are given. One is wrong unless it matches a gold exactly,
+whatever the label of its passage says.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from demur.errors import DataError
-from demur.evaluation.intervals import estimates
+from demur.errors import DataError, UsageError
+from demur.evaluation.answered import Answered
+from demur.evaluation.bootstrap import measure_answers
+from demur.evaluation.intervals import Estimate, estimates
+from demur.evaluation.measures import listed, parse_measures
 from demur.evaluation.report import Report
+from demur.evaluation.selective import Selective
+from demur.evaluation.silence import over_silence
 from demur.reading import squad
-from demur.reading.base import Reader, Reading
+from demur.reading.base import Pair, Reader, Reading
+from demur.reading.looking import Looking
 from demur.reading.published import golds
 from demur.types import FloatArray, Pool
 
+QUOTED = ("EM", "F1", "HasAns-EM", "HasAns-F1", "NoAns-EM")
+"""Measures of quotes, with a value for each question."""
+PROBABILITY = "proba"
+"""The probability of the span as the confidence in it."""
 _TOGETHER = 256  # questions between two reports
 
 
 @dataclass(frozen=True, eq=False)
 class Quoted:
-    """The report, and of a reader the best thresholds in hindsight: on these very questions."""
+    """The report, what answering gains, and of a reader the best thresholds in hindsight, on these questions.
+
+    `gain` is by how much EM is above that of never answering; None where each question has an answer.
+    """
 
     report: Report
     best: dict[str, squad.Best] = field(default_factory=dict)
+    gain: Estimate | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain values, with the best thresholds."""
@@ -34,21 +53,29 @@ class Quoted:
             name: {**asdict(one), "threshold": None if one.threshold == -np.inf else one.threshold}
             for name, one in self.best.items()
         }
-        return {**self.report.to_json(), **({"best": found} if found else {})}
+        gain = {} if self.gain is None else {"over_silence": asdict(self.gain)}
+        return {**self.report.to_json(), **({"best": found} if found else {}), **gain}
 
 
 def evaluate_answers(
     answers: Sequence[str],
     pools: Sequence[Pool],
     *,
+    measures: str | Sequence[str] = (),
+    confidences: ArrayLike | None = None,
+    qualifier: str = "",
     name: str = "",
     data: str = "",
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Report:
-    """The report on one answer to each question, empty where none is given, by SQuAD's measures."""
+    """The report on one answer to each question, empty where none is given, by SQuAD's measures.
+
+    Without `measures` they are all of those. AURC and the like need `confidences`, one to each question.
+    """
     if not pools:
         raise DataError("no questions", path=data or None, fix="name data with questions and their answers")
+    wanted = measures_of(measures)
     version = squad.version_of(pools)
     found = squad.score(pools, answers, version)
     values: dict[str, FloatArray] = {"EM": found.exact, "F1": found.f1}
@@ -57,16 +84,26 @@ def evaluate_answers(
             if kept.any():
                 values |= {f"{start}-{m}": np.where(kept, values[m], np.nan) for m in ("EM", "F1")}
         values.pop("NoAns-F1", None)  # the same as its EM
-    measures = {}
+    if missing := [name for name in wanted if isinstance(name, str) and name not in values]:
+        raise UsageError(f"{missing[0]} means nothing here, as all questions are of one kind; write EM or F1")
+    selective = [each for each in wanted if isinstance(each, Selective)]
+    answered = _answered(found, confidences, qualifier) if selective else None
+    chosen = [str(each) for each in wanted] or list(values)
+    values = {measure: column for measure, column in values.items() if measure in chosen}
+    known: dict[str, Estimate] = {}
     for measure, column in values.items():
         counted = column[~np.isnan(column)]
-        (measures[measure],) = estimates(counted[:, None], confidence=confidence, seed=seed)
+        (known[measure],) = estimates(counted[:, None], confidence=confidence, seed=seed)
+    if answered is not None:
+        over = measure_answers(selective, {1: answered.answers()}, confidence=confidence, seed=seed)
+        known |= {str(measure): estimate for measure, estimate in zip(selective, over, strict=True)}
     return Report(
-        measures=measures,
+        measures={measure: known[measure] for measure in chosen},
         convention=f"squad-{version}",
         skipped=0,
         ids=tuple(pool.id for pool in pools),
         values=values,
+        answered=answered,
         ranker=name,
         data=data,
         labels=tuple(hashlib.sha256(json.dumps(golds(pool)).encode()).hexdigest()[:16] for pool in pools),
@@ -75,42 +112,108 @@ def evaluate_answers(
     )
 
 
+def measures_of(measures: str | Sequence[str]) -> list[str | Selective]:
+    """The measures that are named, those of quotes by their names; of rankings there are none here."""
+    found: list[str | Selective] = []
+    for each in listed(measures) if isinstance(measures, str) else measures:
+        if not each:
+            continue
+        if each in QUOTED:
+            found.append(each)
+            continue
+        (measure,) = parse_measures([each])
+        if not isinstance(measure, Selective):
+            raise UsageError(f"{each} is a measure of rankings; quotes have {', '.join(QUOTED)}, and AURC, …")
+        if measure.rel != 1:
+            raise UsageError(f"{each}: a quote is right or wrong and has no grades; leave rel out")
+        found.append(measure)
+    return list(dict.fromkeys(found))
+
+
+def _answered(found: squad.Scores, confidences: ArrayLike | None, qualifier: str) -> Answered:
+    """The answers that are given, each with how sure it is, and wrong unless it matches a gold."""
+    if confidences is None:
+        raise UsageError("answers alone do not say how sure they are; name a --reader, or leave AURC, … out")
+    sure = np.where(found.answered, np.asarray(confidences, np.float64), np.nan)
+    wrong = np.where(found.answered, 1 - found.exact * found.answerable, np.nan)
+    return Answered(sure, {1: wrong}, {1: found.answerable}, qualifier)
+
+
+def gain_over_silence(
+    answers: Sequence[str], pools: Sequence[Pool], confidence: float = 0.95, seed: int = 0
+) -> Estimate | None:
+    """By how much EM is above that of never answering; None where each question has an answer."""
+    found = squad.score(pools, answers, squad.version_of(pools))
+    if found.answerable.all():
+        return None
+    apart = found.exact - ~found.answerable
+    counts = int((apart > 0).sum()), int((apart < 0).sum()), len(pools)
+    return over_silence(*counts, confidence=confidence, seed=seed)
+
+
 def evaluate_reader(
     reader: Reader,
     pools: Sequence[Pool],
     *,
+    measures: str | Sequence[str] = (),
+    confidences: ArrayLike | None = None,
+    qualifier: str = "",
     data: str = "",
     confidence: float = 0.95,
     seed: int = 0,
     on_batch: Callable[[int], None] = lambda questions: None,
 ) -> Quoted:
-    """The report on what a reader quotes from each question's passage."""
-    readings = readings_of(reader, pools, on_batch)
+    """The report on what a reader quotes from each question's passage.
+
+    For AURC and the like `confidences` say how sure it is of each, and `qualifier` where these come from; or
+    it does so itself: by the probability of the span (``proba``), unless it has learnt more, as mini has.
+    """
+    measures_of(measures)  # what is misspelled is told before the work
+    readings, own = _read(reader, pools, on_batch)
     answers = [reading.span.text if reading.span else "" for reading in readings]
-    more: dict[str, Any] = {"name": reader.spec, "data": data, "confidence": confidence, "seed": seed}
-    report = evaluate_answers(answers, pools, **more)
-    given = [reading.quotes[0].span.text if reading.quotes else "" for reading in readings]
-    if "HasAns-EM" not in report.values:
-        return Quoted(report)
-    found = squad.score(pools, given, squad.version_of(pools))
-    odds = [reading.null_odds for reading in readings]
-    return Quoted(
-        report,
-        {"EM": squad.best(found.exact, found, odds), "F1": squad.best(found.f1, found, odds)},
+    if confidences is None:
+        by_span = qualifier == PROBABILITY or not isinstance(reader, Looking)
+        confidences = [reading.confidence for reading in readings] if by_span else own
+        qualifier = PROBABILITY if by_span else reader.name
+    how: dict[str, Any] = {"confidence": confidence, "seed": seed}
+    more: dict[str, Any] = {"measures": measures, "confidences": confidences, "qualifier": qualifier}
+    report = evaluate_answers(answers, pools, name=reader.spec, data=data, **more, **how)
+    found = squad.score(
+        pools,
+        [reading.quotes[0].span.text if reading.quotes else "" for reading in readings],
+        squad.version_of(pools),
     )
+    if found.answerable.all() or not found.answerable.any():
+        return Quoted(report)
+    odds = [reading.null_odds for reading in readings]
+    best = {name: squad.best(values, found, odds) for name, values in (("EM", found.exact), ("F1", found.f1))}
+    return Quoted(report, best, gain_over_silence(answers, pools, **how))
+
+
+def _read(
+    reader: Reader, pools: Sequence[Pool], on_batch: Callable[[int], None]
+) -> tuple[list[Reading], list[float]]:
+    """What a reader finds for each question, and how sure of it one is that says so by itself."""
+    if not isinstance(reader, Looking):
+        return readings_of(reader, pools, on_batch), []
+    looks = [look for some in _some(pools, on_batch) for look in reader.looks(some)]
+    return [look.reading for look in looks], [look.confidence for look in looks]
 
 
 def readings_of(
     reader: Reader, pools: Sequence[Pool], on_batch: Callable[[int], None] = lambda questions: None
 ) -> list[Reading]:
     """What a reader finds for each question in its one passage."""
+    return [reading for some in _some(pools, on_batch) for reading in reader.read_all(some)]
+
+
+def _some(pools: Sequence[Pool], on_batch: Callable[[int], None]) -> Iterator[list[Pair]]:
+    """The questions with their passages, some at a time; those that were read are reported."""
     for pool in pools:
         if len(pool) != 1:
             what = f"question {pool.id!r} has {len(pool)} passages; a reader is measured on one of each"
             raise DataError(what, fix="take a split of squad")
-    found: list[Reading] = []
     for at in range(0, len(pools), _TOGETHER):
         some = pools[at : at + _TOGETHER]
-        found += reader.read_all((pool.question, pool.answers[0]) for pool in some)
+        yield [(pool.question, pool.answers[0]) for pool in some]
         on_batch(len(some))
-    return found

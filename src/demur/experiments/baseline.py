@@ -60,7 +60,8 @@ def legend(table: Table) -> str:
     """What the signs mean, where there may be any."""
     if not (names := table.baselines):
         return ""
-    of = names[0] if len(names) == 1 else f"the row's baseline ({'; '.join(names)})"
+    shown = [table.shown(name) for name in names]
+    of = shown[0] if len(names) == 1 else f"the row's baseline ({'; '.join(shown)})"
     return (
         f"▲ and ▼: {table.measures[0]} above or below that of {of}, p < {LEVEL:g} "
         "(permutation test over pools, averaged over the seeds that both have; Holm's correction over all "

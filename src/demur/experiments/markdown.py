@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
+from demur.experiments import marks
 from demur.experiments.baseline import compared, legend, mark
 from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells, column_names, find
@@ -46,10 +47,11 @@ def section(table: Table, results: Path) -> str:
         for column in table.column:
             names = column_names(table, column)
             these = [cell for cell in found if cell.column in names]
-            pools = max(cell.pools for cell in these)
-            shown = curve_grid(table, these) if table.kind == "curves" else column_grid(table, these)
-            parts.append(f"### {column.name} ({pools:,} pools)\n\n{shown}")
-    named = [(row.name, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
+            pools = f"{max(cell.pools for cell in these):,} pools" if column.data else "not run"
+            quiet = marks.silent(table, column, results)
+            grid_ = curve_grid(table, these) if table.kind == "curves" else column_grid(table, these, quiet)
+            parts += [f"### {column.name} ({pools})", grid_, *marks.footnotes(table, these, quiet)]
+    named = [(row.shown, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
     if notes := [f"- *{name}*: {note}" for name, note in named if note]:
         parts.append("Notes:\n\n" + "\n".join(notes))
     return "\n\n".join(parts) + "\n"
@@ -58,8 +60,8 @@ def section(table: Table, results: Path) -> str:
 def _missing(table: Table, found: Sequence[Cell]) -> list[str]:
     """The rows and the columns that have no figure at all."""
     there = {name for cell in found if cell.mean is not None for name in (cell.row, cell.column)}
-    names = [*(row.name for row in table.row), *(column.name for column in table.column)]
-    return [name for name in names if name not in there]
+    rows = [row.shown for row in table.row if row.name not in there]
+    return rows + [column.name for column in table.column if column.name not in there]
 
 
 def grid(table: Table, found: Iterable[Cell]) -> str:
@@ -72,27 +74,57 @@ def grid(table: Table, found: Iterable[Cell]) -> str:
     for row in table.row:
         shown = [show(by_place[row.name, name]) for name in names]
         if any(text != "–" for text in shown):
-            lines.append(f"| {row.name} | " + " | ".join(shown) + " |")
+            lines.append(f"| {row.shown} | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
 
-def column_grid(table: Table, found: Iterable[Cell]) -> str:
-    """The cells of one dataset: rows against measures, the longer side down."""
-    by_place = {(cell.row, cell.measure, cell.convention): cell for cell in found}
-    rows = [row.name for row in table.row]
+def column_grid(table: Table, found: Iterable[Cell], quiet: Container[str] = ()) -> str:
+    """The cells of one dataset: rows against measures, the longer side down; `quiet` rows are marked.
+
+    Rows that name what they are of have a grid for each. Of a column that is not run there is what the paper
+    printed.
+    """
+    by_place = {(cell.row, cell.measure, cell.convention): show(cell) for cell in found}
+    empty = set(by_place.values()) == {"–"}
+    names = [row.name for row in table.row if empty or _said(by_place, row=row.name)]
     several = len(table.conventions) > 1
     across = {
         f"{measure}, `{convention}`" if several else measure: (measure, convention)
         for convention in table.conventions
-        for measure in table.measures
+        for measure in table.figures
+        if empty or _said(by_place, measure=measure, convention=convention)
     }
-    turned = len(across) > len(rows)
-    heads, sides = (rows, list(across)) if turned else (list(across), rows)
-    lines = ["| | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
-    for side in sides:
-        places = [(head, *across[side]) if turned else (side, *across[head]) for head in heads]
-        lines.append(f"| {side} | " + " | ".join(show(by_place[place]) for place in places) + " |")
-    return "\n".join(lines)
+    grids = []
+    for of, rows in parted(table, names).items():
+        marked = {shown + marks.SILENT * (name in quiet): name for shown, name in rows.items()}
+        turned = len(across) > len(marked)
+        heads, sides = (list(marked), list(across)) if turned else (list(across), list(marked))
+        lines = [f"| {of} | ".replace("  ", " ") + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
+        for side in sides:
+            places = [
+                (marked[head], *across[side]) if turned else (marked[side], *across[head]) for head in heads
+            ]
+            lines.append(f"| {side} | " + " | ".join(by_place[place] for place in places) + " |")
+        grids.append("\n".join(lines))
+    return "\n\n".join(grids)
+
+
+def _said(by_place: dict[tuple[str, str, str], str], **at: str) -> bool:
+    """Whether a row, or a measure, has anything to show."""
+    wanted = at.get("row"), at.get("measure"), at.get("convention")
+    return any(
+        text != "–" and all(one in (None, other) for one, other in zip(wanted, place, strict=True))
+        for place, text in by_place.items()
+    )
+
+
+def parted(table: Table, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Rows by what their titles say they are of, before a colon; under what follows it, their names."""
+    found: dict[str, dict[str, str]] = {}
+    for name in names:
+        of, rest = table.parts(name)
+        found.setdefault(of, {})[rest] = name
+    return found
 
 
 def curve_grid(table: Table, found: Iterable[Cell]) -> str:
@@ -109,7 +141,7 @@ def curve_grid(table: Table, found: Iterable[Cell]) -> str:
         for row in table.row:
             cells_ = [by_place[row.name, name] for name in columns]
             if any(cell.mean is not None for cell in cells_):
-                lines.append(f"| {row.name} | " + " | ".join(map(spread, cells_)) + " |")
+                lines.append(f"| {row.shown} | " + " | ".join(map(spread, cells_)) + " |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
@@ -134,5 +166,5 @@ def show(cell: Cell) -> str:
         return f"–{published}"
     if cell.low is None:
         return f"{counted(cell.mean)}{published}"
-    seeds = f", {cell.seeds} seeds" if cell.seeds > 1 else ", 1 seed" if cell.wanted > 1 else ""
-    return f"{cell.mean:.3f}{mark(cell)} <sub>{cell.low:.3f}–{cell.high:.3f}{seeds}</sub>{published}"
+    said = mark(cell) or marks.gained(cell)
+    return f"{cell.mean:.3f}{said} <sub>{cell.low:.3f}–{cell.high:.3f}{marks.counted(cell)}</sub>{published}"

@@ -51,12 +51,13 @@ def draw(table: Table, results: Path, path: Path, only: Sequence[str] = (), make
     of_paper, of_ours = ([name for name in found if (name in printed) == theirs] for theirs in (True, False))
     first = [*of_paper, *of_ours[::-1]][:_CURVES]
     shown = {name: one for name, one in found.items() if name in first}
-    risk_coverage(path, {name: _predictions(one) for name, one in shown.items()})
+    curves = {table.parts(name)[1]: _predictions(one) for name, one in shown.items()}
+    risk_coverage(path, curves, of=table.parts(rows[0].name)[0])
     written = [path]
     for row in rows:
         if row.name in found and row.doubt != ORACLE:
             written.append(path.with_stem(f"{path.stem}-{slug(row.name)}"))
-            confidence_histograms(written[-1], _predictions(found[row.name]), of=f"confidence: {row.name}")
+            confidence_histograms(written[-1], _predictions(found[row.name]), of=f"confidence: {row.shown}")
     if column.train:
         layers = path.with_stem(f"{path.stem}-layers")
         try:

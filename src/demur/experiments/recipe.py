@@ -17,7 +17,10 @@ KEYS: dict[str, tuple[set[str], set[str]]] = {
     "gates": ({"ranker", "fit", "qualifier", "risk", "splits", "confidence"}, {"train", "dev", "vectors"}),
     "agreement": ({"answers", "agreement", "splits", "confidence"}, set()),
     "quoting": ({"reader"}, {"train", "vectors"}),
-    "reading": ({"reader", "doubt", "fit", "splits", "confidence"}, {"train", "others", "passes", "vectors"}),
+    "reading": (
+        {"reader", "doubt", "fit", "splits", "confidence"},
+        {"train", "others", "passes", "vectors", "derived"},
+    ),
 }
 """The kinds of table: the keys that each of them needs, and those that it may have."""
 
@@ -30,10 +33,12 @@ class Column:
     that a stage of a row names so, with `settings` of its own such as a margin; in a table of readers,
     probes learn from `train`. `vectors` are those word vectors of the table that ``{vectors}`` stands for in
     a row. A learning curve has `sizes`: how many questions of `train` are learnt from.
+
+    A column without `data` is not run: there are the paper's figures alone.
     """
 
     name: str
-    data: str
+    data: str = ""
     fit: str = ""
     train: str = ""
     dev: str = ""
@@ -69,9 +74,13 @@ class Row:
 
     `early` says what a learning curve's early stopping looks at: ``small``, no more questions than are learnt
     from, or ``full``, the whole of dev.
+
+    Results lie under its name; it is shown by its `title`, if it has one: so a row that stands beside the
+    figures of another system says what it is.
     """
 
     name: str
+    title: str = ""
     ranker: str = ""
     trainer: str = ""
     stage: list[Stage] = field(default_factory=list)
@@ -93,6 +102,11 @@ class Row:
     def runs(self) -> bool:
         """Whether there is something to run."""
         return bool(self.ranker or self.trainer or self.answers or self.reader)
+
+    @property
+    def shown(self) -> str:
+        """What it is called where people read it."""
+        return self.title or self.name
 
 
 @dataclass(frozen=True)
@@ -149,6 +163,8 @@ class Table:
     splits: int = 0
     confidence: float = 0.0
     baseline: str = ""
+    derived: list[str] = field(default_factory=list)
+    """Measures that are worked out of what is kept, when it is shown: see `demur.experiments.excess`."""
 
     def __post_init__(self) -> None:
         self._check_kind()
@@ -164,9 +180,29 @@ class Table:
             if strange:
                 raise UsageError(f"figures are published for {strange[0]!r}, which is no row or column")
 
+        printed = {name for each in self.published for name in each.values}
+        for column in self.column:
+            if not column.data and column.name not in printed:
+                raise UsageError(f"column {column.name!r} has neither data nor published figures")
         for name in self.baselines:
             if name not in names[1]:
                 raise UsageError(f"baseline={name!r} is no row; name one of the table")
+
+    @property
+    def figures(self) -> list[str]:
+        """All measures as they are shown: those that are derived behind the last of AURC."""
+        areas = [place for place, name in enumerate(self.measures) if name.split()[-1] == "AURC"]
+        at = 1 + (areas[-1] if areas else len(self.measures) - 1)
+        return [*self.measures[:at], *self.derived, *self.measures[at:]]
+
+    def shown(self, name: str) -> str:
+        """What a row of this name is shown as."""
+        return next(row.shown for row in self.row if row.name == name)
+
+    def parts(self, name: str) -> tuple[str, str]:
+        """What a row's title says that it is of, before a colon, and the rest; nothing, and its name."""
+        of, _, rest = self.shown(name).rpartition(": ")
+        return of, rest
 
     @property
     def baselines(self) -> list[str]:
@@ -186,7 +222,7 @@ class Table:
         special = {key for keys in KEYS.values() for key in (*keys[0], *keys[1])} - needed - possible
         for place, holder in [
             ("", self),
-            *((f"column {column.name!r}: ", column) for column in self.column),
+            *((f"column {column.name!r}: ", column) for column in self.column if column.data),
             *((f"row {row.name!r}: ", row) for row in self.row if row.runs),
         ]:
             for each in dataclasses.fields(holder):  # type: ignore[arg-type]  # they are dataclasses

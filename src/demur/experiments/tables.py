@@ -12,7 +12,7 @@ from pathlib import Path
 
 from demur import processor
 from demur.errors import UsageError
-from demur.experiments import learning, recipe
+from demur.experiments import excess, learning, recipe
 from demur.experiments.kinds import KINDS
 from demur.experiments.kinds.base import Loaded
 from demur.experiments.known import as_kept
@@ -43,6 +43,10 @@ class Cell:
     """The mean over pools of the difference from the table's baseline."""
     p: float | None = None
     """Of the permutation test of that difference, with Holm's correction over one measure of the table."""
+    readers: int = 0
+    """Of how many readers it is; 0 where it is of none."""
+    learns: bool = False
+    """Whether training is behind it, which comes out otherwise with another seed."""
 
 
 def home() -> Path:
@@ -72,7 +76,7 @@ def runs(
     groups = sorted({row.group for row in table.row if row.group})
     rows = [row.name for row in table.row]
     for name in only:
-        if name not in (*groups, *rows):
+        if not any(among(row, [name]) for row in table.row):
             raise UsageError(
                 f"{table.paper} {table.table} has no rows {name!r}; it has: {', '.join(groups or rows)}"
             )
@@ -85,14 +89,19 @@ def runs(
     for row in table.row:
         if row.runs and among(row, only):
             for column in table.column:
-                if not columns or column.name in columns:
+                if column.data and (not columns or column.name in columns):
                     for seed in row.seeds[: seeds or None]:
                         yield Run(table, row, column, seed)
 
 
 def among(row: Row, only: Sequence[str]) -> bool:
     """Whether a row, or its group, is one of those named; no names mean all rows."""
-    return not only or row.name in only or row.group in only
+    return not only or bool({row.name, row.title, row.group} & set(only))
+
+
+def learns(table: Table, row: Row) -> bool:
+    """Whether something is trained for a row: by itself, or a model that it names."""
+    return bool(row.trainer) or any(f"{{{model.name}}}" in row.ranker for model in table.model)
 
 
 @as_kept()
@@ -207,12 +216,14 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
         if not among(row, only):
             continue
         for column in table.column:
-            seeds = row.seeds if row.runs else []
+            seeds = row.seeds if row.runs and column.data else []
             found = [one for seed in seeds if (one := kept(Run(table, row, column, seed), results))]
             note = "; ".join(text for text in (row.note, column.note) if text)
-            places = product(KINDS[table.kind].points(column), table.conventions, table.measures)
+            places = product(KINDS[table.kind].points(column), table.conventions, table.figures)
+            beside = excess.figures(table, row, column, results) if table.derived else {}
             for point, convention, measure in places:
                 figure = KINDS[table.kind].figure(found, convention, measure, point)
+                figure = beside.get(measure, figure)
                 yield Cell(
                     table=f"{table.paper}/{table.table}",
                     row=row.name,
@@ -224,7 +235,9 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
                     high=figure.high if figure else None,
                     seeds=len(found) if figure else 0,
                     pools=figure.pools if figure else 0,
-                    published=table.figure(row, column, measure, convention),
+                    published=excess.published(table, row, column, measure, convention),
                     note=note,
                     wanted=len(row.seeds),
+                    readers=KINDS[table.kind].readers(found) if figure else 0,
+                    learns=learns(table, row),
                 )

@@ -161,10 +161,13 @@ class Evidence:
 
     def refused(self, risk: float, delta: float) -> NoThreshold:
         """The error for a choice of None, with the least whole percentage that would pass."""
-        levels = (percent / 100 for percent in range(1, 100) if percent / 100 > risk)
-        lowest = next((level for level in levels if self.choice(level, delta)), None)
         more = self.more_labels(risk, delta)
-        return NoThreshold(risk, 1 - delta, self.judged, lowest, more)
+        return NoThreshold(risk, 1 - delta, self.judged, self.lowest(risk, delta), more)
+
+    def lowest(self, risk: float, delta: float) -> float | None:
+        """The least whole percentage above a risk that can be promised; None if 99 % cannot either."""
+        levels = (percent / 100 for percent in range(1, 100) if percent / 100 > risk)
+        return next((level for level in levels if self.choice(level, delta)), None)
 
     def more_labels(self, risk: float, delta: float) -> int | None:
         """About how many more judged questions it would take; None if at every threshold too many are wrong.

@@ -37,6 +37,8 @@ class Plan:
     ranker: str
     qualifier: str
     method: str
+    lowest: float | None = None
+    """The least whole percentage that these labels can promise, where one of the levels cannot be had."""
 
 
 def plan(
@@ -60,7 +62,9 @@ def plan(
     levels = tuple(_level(ready, risk, 1 - confidence) for risk in risks)
     tested = len(ready.evidence.tested)
     spec = str(ready.facts["ranker"])
-    return Plan(levels, confidence, int(ready.facts["pools"]), tested, spec, how.spec, method)
+    missed = [level.risk for level in levels if level.coverage is None]
+    lowest = ready.evidence.lowest(min(missed), 1 - confidence) if missed else None
+    return Plan(levels, confidence, int(ready.facts["pools"]), tested, spec, how.spec, method, lowest)
 
 
 def _level(ready: Calibration, risk: float, delta: float) -> Level:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
 
 from demur.experiments.recipe import Column
 from demur.types import Pool
@@ -32,6 +35,17 @@ class Figure:
         if kept is None or kept[0] is None:
             return None
         return cls(kept[0], kept[1], kept[2], pools)
+
+    def over(self, seeds: Sequence[float]) -> Figure:
+        """The mean of several seeds, with an interval over questions that is made one over seeds too.
+
+        As far as these are apart, by Student's distribution: few seeds leave much open. One says nothing.
+        """
+        if self.low is None or self.high is None or len(seeds) < 2:
+            return self
+        open_ = np.std(seeds, ddof=1) / len(seeds) ** 0.5 * stats.t.ppf(0.975, len(seeds) - 1)
+        low, high = (float(np.hypot(end - self.mean, open_)) for end in (self.low, self.high))
+        return replace(self, low=self.mean - low, high=self.mean + high)
 
 
 @dataclass(frozen=True)
@@ -68,6 +82,17 @@ class Kind(ABC):
     def points(self, column: Column) -> Sequence[str]:
         """The parts of a column that have a cell each; in most tables a column is one, without a name."""
         return [""]
+
+    def readers(self, found: Sequence[Kept]) -> int:
+        """How many readers the results are of; 0 where they are of none."""
+        return len({one["reader"] for one in found if "reader" in one})
+
+    def outcomes(self, found: Sequence[Kept]) -> tuple[int, int, int] | None:
+        """How many answers are right, how many answer what has no answer, of how many questions; if known."""
+        if not found or not {"AD+", "UD"} <= found[0].get("figures", {}).keys():
+            return None
+        right, misled = (int(found[0]["figures"][name][0]) for name in ("AD+", "UD"))
+        return right, misled, int(found[0]["pools"])
 
     def values(self, found: Sequence[Kept], convention: str, measure: str) -> dict[str, float]:
         """By pool, the figure that `figure` is the mean of; nothing where pools have none."""

@@ -53,6 +53,17 @@ class Quoting(Kind):
             "figures": {name: known.get(name) for name in run.table.measures},
         }
 
+    def outcomes(self, found: Sequence[Kept]) -> tuple[int, int, int] | None:
+        """The counts behind EM and its two parts: of questions with an answer, and of those without."""
+        given = [found[0]["figures"].get(name) for name in ("EM", "HasAns-EM", "NoAns-EM")] if found else []
+        if not given or None in given:
+            return None
+        pools, (whole, full, void) = int(found[0]["pools"]), (each[0] for each in given)
+        if full == void:  # any parts would come to that whole
+            return None
+        answerable = round(pools * (whole - void) / (full - void))
+        return round(answerable * full), round((pools - answerable) * (1 - void)), pools
+
     def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
         """The figure of the one run."""
         return Figure.of(found[0]["figures"].get(measure), found[0]["pools"]) if found else None

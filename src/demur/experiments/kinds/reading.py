@@ -104,13 +104,16 @@ class Reading(Kind):
         }
 
     def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
-        """The mean over seeds of the figure and of its ends."""
+        """The mean over seeds of the figure and of its ends; over questions, these are over seeds too."""
         rows = [row for one in found if (row := one["figures"].get(measure)) and row[0] is not None]
         if not rows:
             return None
         open_ = any(value is None for row in rows for value in row)
         ends = [None, None] if open_ else np.mean([row[1:] for row in rows], axis=0).tolist()
-        return Figure.of([float(np.mean([row[0] for row in rows])), *ends], found[0]["pools"])
+        means = [float(row[0]) for row in rows]
+        figure = Figure(float(np.mean(means)), ends[0], ends[1], found[0]["pools"])
+        over_others = measure in COSTS or measure.partition(" ")[0] in RULES  # of turns, or of halves
+        return figure if over_others else figure.over(means)
 
 
 def figures(run: Run, base: Predictions, found: Predictions) -> dict[str, Numbers]:
