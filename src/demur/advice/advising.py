@@ -126,7 +126,7 @@ def advise(
         raise UsageError("no method could be tried in the time; give more --minutes")
     trying.deadline = deadline
     gains, reached, labels = _labels(found, trying, len(labelled), 60 * minutes * _FOR_CURVE)
-    if early:
+    if early and not any(each.trial.method.labels for each in found):
         labels = _heard(evidence.by_evidence(profile, methods, known))
     costs = _costs(found, trying)
     rows = tuple(
@@ -204,6 +204,7 @@ def _by_hearsay(
 ) -> Advice:
     """Advice from our own evidence, where there are too few labels to measure anything."""
     methods, missing = applicable(False)
+    methods = [method for method in methods if not worth.at_hand(method)]
     known = evidence.by_evidence(profile, methods, evidence.packaged())
     method = known.method if known else methods[min(2, len(methods) - 1)]
     few = (

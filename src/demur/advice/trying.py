@@ -149,10 +149,11 @@ class Trying:
 
         Where that was done before nothing is embedded again, so this may be too much.
         """
+        from demur import training
         from demur.embedders import embedder
 
         texts = [text for pool in self.labelled[:_SAMPLE] for text in (pool.question, *pool.answers)][:_TEXTS]
-        makes = embedder("encoder")
+        makes = embedder(training.trainer(method.spec).features)  # type: ignore[attr-defined]  # a small net
         makes.embed(texts[:1])
         begun = self.clock()
         makes.embed(texts)

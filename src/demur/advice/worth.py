@@ -21,8 +21,8 @@ def too_early(methods: Sequence[Method], telling: int, known: Evidence) -> dict[
     if not math.isfinite(needed) or telling >= needed / _OTHER_DATA:
         return {}
     why = (
-        f"learns from labels, and {telling} are far too few: on {where}, where the fewest were needed, nets "
-        f"like it were level with about {rounded(needed)}"
+        f"{telling} labels are far too few: on {where}, where the fewest were needed, nets that learn from "
+        f"labels were level with about {rounded(needed)}"
     )
     return {method.name: why for method in methods if method.labels}
 
