@@ -27,7 +27,7 @@ from tools.make_evidence import COLUMNS, CONVENTION, MEASURE, RESULTS, ROOT, kep
 LOST = RESULTS / "advice" / "lost.json"
 SETS = ("WikiQA", "TrecQA", "SelQA", "SemEval 2016", "Yahoo CQA", "InsuranceQA", "ANTIQUE")
 SIZES = (8, 20, 80)
-REPLAYS = 1_000
+REPLAYS = 400
 FEWER = {rules.by_significance: 200}
 """Replays of a rule that takes long."""
 GOAL, AT = 0.02, 20
@@ -45,7 +45,7 @@ figures are a 95 % interval over replays, and say nothing of other questions tha
 replay is about is no evidence to it: it sees that of all others. Nor is what `mini` and its sum got where
 it has learnt from the train split (WikiQA, TrecQA and SemEval 2016), though they may be chosen there.
 
-The methods are {methods}. Of others ({untried}) no results by question are kept everywhere, so they take no
+The methods are {methods}. Of others ({untried}) no results by question are kept, so they take no
 part. How close a simpler method must come was set beforehand; that ours compares with the encoder, and not
 with the best method so far, was chosen on these very sets.
 
@@ -54,7 +54,7 @@ NO_LABELS = [method for method in METHODS if not method.labels]
 
 
 def kept_values(results: Path = RESULTS) -> dict[str, dict[str, FloatArray]]:
-    """By dataset and method, the figure of each question; of the methods with figures on all sets."""
+    """By dataset and method, the figure of each question; for the methods that have any."""
     tables = measured_in(ROOT / "experiments")
     found: dict[str, dict[str, Mapping[str, float]]] = {}
     for column in tables[0].column:
@@ -63,14 +63,13 @@ def kept_values(results: Path = RESULTS) -> dict[str, dict[str, FloatArray]]:
             found[COLUMNS[column.name]] = {
                 name: KINDS["ranking"].values(one, CONVENTION, MEASURE) for name, one in runs.items() if one
             }
-    common = [each.name for each in NO_LABELS if all(each.name in figures for figures in found.values())]
-    return {name: _aligned(figures, common) for name, figures in found.items()}
+    return {name: _aligned(figures) for name, figures in found.items()}
 
 
-def _aligned(figures: Mapping[str, Mapping[str, float]], methods: Sequence[str]) -> dict[str, FloatArray]:
+def _aligned(figures: Mapping[str, Mapping[str, float]]) -> dict[str, FloatArray]:
     """The figures of each method, all in one order of questions."""
-    pools = sorted(figures[methods[0]])
-    return {name: np.array([figures[name][pool] for pool in pools]) for name in methods}
+    pools = sorted(next(iter(figures.values())))
+    return {name: np.array([each[pool] for pool in pools]) for name, each in figures.items()}
 
 
 def lost(values: Values, leads: rules.Leads, rule: str, size: int, replays: int, seed: int = 0) -> FloatArray:
@@ -148,8 +147,8 @@ def page(file: Path = LOST) -> str:
     made = json.loads(file.read_text("utf-8"))
     replays = sorted({cell["replays"] for cell in _cells(made)}, reverse=True)
     about = INTRODUCTION.format(
-        methods=", ".join(f"`{name}`" for name in next(iter(made["sets"].values()))["means"]),
-        untried=", ".join(f"`{name}`" for name in _unmeasured(made)),
+        methods=", ".join(f"`{name}`" for name in _measured(made)),
+        untried=", ".join(f"`{each.name}`" for each in METHODS if each.name not in _measured(made)),
         replays=" or ".join(f"{count:,}" for count in replays),
         command=made["made"],
     )
@@ -166,9 +165,10 @@ def _cells(made: dict[str, Any]) -> list[dict[str, Any]]:
     return [cell for rule in made["lost"].values() for sets in rule.values() for cell in sets.values()]
 
 
-def _unmeasured(made: dict[str, Any]) -> list[str]:
-    known = next(iter(made["sets"].values()))["means"]
-    return [method.name for method in METHODS if method.name not in known]
+def _measured(made: dict[str, Any]) -> list[str]:
+    """The methods that take part in a replay, the simplest first."""
+    known = {name for each in made["sets"].values() for name in each["means"]}
+    return [method.name for method in METHODS if method.name in known]
 
 
 def _section(made: dict[str, Any], size: int) -> str:
@@ -195,11 +195,10 @@ def _verdict(made: dict[str, Any], names: Sequence[str]) -> str:
 
 def _means(made: dict[str, Any]) -> str:
     names = [name for name in SETS if name in made["sets"]]
-    methods = list(made["sets"][names[0]]["means"])
     lines = [f"| MAP | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    for method in sorted(methods, key=[each.name for each in METHODS].index):
-        cells = [f"{made['sets'][name]['means'][method]:.3f}" for name in names]
-        lines.append(f"| {method} | {' | '.join(cells)} |")
+    for method in _measured(made):
+        means = [made["sets"][name]["means"].get(method) for name in names]
+        lines.append(f"| {method} | {' | '.join('–' if each is None else f'{each:.3f}' for each in means)} |")
     return "\n".join(lines)
 
 

@@ -19,6 +19,7 @@ from demur.advice.profile import Profile, nearest
 from demur.advice.rules import Lead
 
 FORMAT = "demur evidence 1"
+_ANY = 1.0  # variance where nothing was measured: the labels alone count
 _LEAST = 0.02**2  # variance between datasets: a few that agree do not prove that all do
 
 
@@ -80,8 +81,8 @@ class Evidence:
         """
         found = {method.name: self._ahead(method.name, standard) for method in methods}
         known = {name: _lead(ahead) for name, ahead in found.items() if len(ahead) > 1}
-        every = [lead for ahead in found.values() for lead in ahead]
-        nobody = Lead(0.0, max(sum(lead**2 for lead in every) / max(len(every), 1), _LEAST))
+        every = [lead for name, ahead in found.items() if name != standard for lead in ahead]
+        nobody = Lead(0.0, max(sum(lead**2 for lead in every) / len(every), _LEAST) if every else _ANY)
         return {
             method.name: known.get(method.name) or known.get(method.like) or nobody for method in methods
         } | {standard: Lead(0.0, 0.0)}

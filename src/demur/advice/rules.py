@@ -21,7 +21,7 @@ YARDSTICK = "encoder"
 LEVEL = 0.05
 _FEW, _SPREAD = 5, 0.2  # questions' worth of trust in the usual spread of leads, as few show too little of it
 _FIXED = 10  # questions' worth of trust in the evidence, where a rule fixes it
-_DRAWS = 10_000
+_DRAWS = 2_000
 
 Values = Mapping[str, FloatArray]
 """By method, the simplest first: its figure on each of the same questions."""

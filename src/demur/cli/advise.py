@@ -114,7 +114,8 @@ def _lines(found: Advice, data: str, saved: str | None) -> list[str]:
         lines.append(
             f"Measured out of fold on {some} labelled pools of {data} ({found.telling:,} have a right and a "
             "wrong answer); convention fixed. Expected is MAP with what the method got on other data weighed "
-            "in. Training is of one model; ms are for one question; memory, in MB, is all that a process needs to rank; disk, in MB, is the model's files."
+            "in. Training is of one model; ms are for one question; memory, in MB, is all that a process "
+            "needs to rank; disk, in MB, is the model's files."
         )
     else:
         lines.append("Which questions to label first: add --label-next 20.")
