@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import demur
-from tools import figures, guarantee, named, speed
+from tools import advised, figures, guarantee, named, speed
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -160,6 +160,7 @@ def readme() -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "advice.md": lambda: NOTICE + advised.page(),
     "api.md": api,
     "ask.svg": picture,
     "cli.md": cli,

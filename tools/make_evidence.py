@@ -16,10 +16,12 @@ from typing import Any
 
 from demur import registry
 from demur.advice.evidence import FORMAT
-from demur.advice.methods import METHODS
+from demur.advice.methods import METHODS, Method
 from demur.advice.profile import Profile
 from demur.errors import DemurError
-from demur.experiments.recipe import Row, Table
+from demur.experiments.kinds import KINDS
+from demur.experiments.recipe import Column, Row, Table
+from demur.experiments.runs import Run, kept
 from demur.experiments.tables import Cell, cells, find
 from demur.files import replacing
 
@@ -37,8 +39,11 @@ COLUMNS = {  # of table 1, one for each dataset, and how advice calls it
     "insuranceqa reduced": "InsuranceQA",
     "fiqa reduced": "FiQA",
 }
-TAUGHT = {"mini": ("WikiQA", "TrecQA", "SemEval 2016")}
+_LESSONS = ("WikiQA", "TrecQA", "SemEval 2016")  # of mini
+TAUGHT = {"mini": _LESSONS, "mini + encoder": _LESSONS}
 """Where a method has learnt from labels of the dataset's own, which says nothing of data without labels."""
+TABLES = (("scarce", "table1"), ("mini", "table1"))
+"""Where methods without labels were measured; both are of kind ranking."""
 MEASURE, CONVENTION = "MAP", "fixed"
 DIGITS = 4
 
@@ -46,11 +51,12 @@ DIGITS = 4
 def make(experiments: Path, results: Path, profiles: dict[str, Any]) -> dict[str, Any]:
     """The evidence: for each dataset looked at, how its pools look and what methods reached there."""
     tables = {table.table: table for table in find(experiments, "scarce")}
+    sources = measured_in(experiments)
     datasets = []
     for column in tables["table1"].column:
         if column.name not in COLUMNS or column.data not in profiles:
             continue
-        figures = dict(_figures(tables["table1"], results, column.name))
+        figures = dict(_figures(sources, results, column))
         curves = dict(_curves(tables["figure1"], results, column.data)) if "figure1" in tables else {}
         datasets.append(
             {
@@ -65,14 +71,34 @@ def make(experiments: Path, results: Path, profiles: dict[str, Any]) -> dict[str
     return {"format": FORMAT, "made": "python -m tools.make_evidence", "datasets": datasets}
 
 
-def _figures(table: Table, results: Path, column: str) -> Iterator[tuple[str, dict[str, float]]]:
+def measured_in(experiments: Path) -> list[Table]:
+    """The tables whose rows are looked through for methods, the first one first."""
+    there = {(table.paper, table.table): table for table in find(experiments)}
+    return [there[name] for name in TABLES if name in there]
+
+
+def kept_of(method: Method, data: str, tables: list[Table], results: Path) -> list[dict[str, Any]]:
+    """What is kept of a method on a dataset, one for each seed, from the first table that has it."""
+    for table in tables:
+        column = next((each for each in table.column if each.data == data), None)
+        row = row_of(method, table)
+        if column is None or row is None:
+            continue
+        found = [one for seed in row.seeds if (one := kept(Run(table, row, column, seed), results))]
+        if found:
+            return found
+    return []
+
+
+def _figures(tables: list[Table], results: Path, column: Column) -> Iterator[tuple[str, dict[str, float]]]:
     """The figures of the methods that need no labels, by the method's name."""
     for method in METHODS:
-        told = method.labels or COLUMNS[column] in TAUGHT.get(method.name, ())
-        rows = [] if told else [row for row in table.row if _same(method.spec, row)]
-        found = [cell for cell in _cells(table, rows[:1], results) if cell.column == column]
-        for cell in found:
-            numbers = {"mean": cell.mean, "low": cell.low, "high": cell.high}
+        if method.labels or COLUMNS[column.name] in TAUGHT.get(method.name, ()):
+            continue
+        found = kept_of(method, column.data, tables, results)
+        figure = KINDS["ranking"].figure(found, CONVENTION, MEASURE)
+        if figure is not None:
+            numbers = {"mean": figure.mean, "low": figure.low, "high": figure.high}
             yield method.name, {key: round(n, DIGITS) for key, n in numbers.items() if n is not None}
 
 
@@ -96,6 +122,11 @@ def _cells(table: Table, rows: list[Row], results: Path) -> Iterator[Cell]:
     for cell in cells(part, results):
         if cell.mean is not None:
             yield cell
+
+
+def row_of(method: Method, table: Table) -> Row | None:
+    """The row of a table that measured a method, if one did."""
+    return next((row for row in table.row if _same(method.spec, row)), None)
 
 
 def _same(spec: str, row: Row) -> bool:

@@ -44,6 +44,7 @@ def test_a_table_and_one_recommendation(data: Path) -> None:
         "95",
         "%",
         "interval",
+        "expected",
         "P@1",
         "training",
         "ms",
@@ -51,7 +52,7 @@ def test_a_table_and_one_recommendation(data: Path) -> None:
         "disk",
         "answered",
     ]
-    assert rows[1][:8] == ["bm25", "1.000", "1.000–1.000", "1.000", "–", "1.2", "–", "3.5"]
+    assert rows[1][:9] == ["bm25", "1.000", "1.000–1.000", "1.000", "1.000", "–", "1.2", "–", "3.5"]
     assert "Take bm25" in result.stdout and "To use it: --ranker bm25" in result.stdout
     assert "30 labelled pools" in result.stdout and "convention fixed" in result.stdout
     assert "30 % with 95 % confidence" in result.stdout

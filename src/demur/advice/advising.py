@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from demur.advice import choosing, curves, evidence, measuring, table
+from demur.advice import choosing, curves, evidence, measuring, table, worth
 from demur.advice.coverage import certified
 from demur.advice.evidence import Hearsay
 from demur.advice.learning import curve
@@ -25,6 +25,7 @@ MOST = 1_000
 """Pools that methods are tried on: of more, so many drawn by chance."""
 _FOR_CURVE = 0.25  # of the time, kept for the learning curve
 _FOR_COSTS = 0.15  # and for measuring what methods cost to use
+_WITHIN = 0.05  # of MAP below the best: of methods further behind nobody asks what they cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,14 +111,23 @@ def advise(
     spare = 60 * minutes * (_FOR_CURVE + _FOR_COSTS)
     around = drawn(pools, MOST, seed)
     trying = Trying(around, part, deadline - spare, min(folds, sum(map(tells, part))), seed, clock, say)
-    ours = len(methods) - len(more)
-    tried = trying.run([*methods[ours:], *methods[:ours]])  # what the user names gets its time first
+    known, ours = evidence.packaged(), len(methods) - len(more)
+    early = worth.too_early(methods[:ours], sum(map(tells, part)), known)
+
+    def why_not(method: Method) -> str:
+        if method in methods[ours:]:
+            return ""
+        return early.get(method.name) or worth.at_hand(method) or _beaten(method, trying, part, seed, known)
+
+    tried = trying.run([*methods[ours:], *methods[:ours]], why_not)  # what the user names gets its time first
     trials = sorted(tried, key=lambda trial: methods.index(trial.method))  # and is no simpler for that
-    found = choosing.judged(trials, part, seed)
+    found = choosing.judged(trials, part, seed, known)
     if not found:
         raise UsageError("no method could be tried in the time; give more --minutes")
     trying.deadline = deadline
     gains, reached, labels = _labels(found, trying, len(labelled), 60 * minutes * _FOR_CURVE)
+    if early and not any(each.trial.method.labels for each in found):
+        labels = _heard(evidence.by_evidence(profile, methods, known))
     costs = _costs(found, trying)
     rows = tuple(
         Row(
@@ -145,6 +155,14 @@ def advise(
     )
 
 
+def _beaten(method: Method, trying: Trying, part: Sequence[Pool], seed: int, known: evidence.Evidence) -> str:
+    """Why a method that takes long need not be tried after those that were; nothing where it could win."""
+    if not method.data:
+        return ""
+    found = choosing.judged(trying.trials, part, seed, known)
+    return worth.beaten(method, {each.name: each.expected for each in found}, known)
+
+
 def _labels(
     found: Sequence[choosing.Judged], trying: Trying, labelled: int, seconds: float
 ) -> tuple[curves.Curve | None, curves.Forecast | None, str]:
@@ -153,8 +171,8 @@ def _labels(
     without = [each for each in found if not each.trial.method.labels]
     if not taught or not without:
         return None, None, "unknown, as no method that learns from labels could be tried"
-    first, other = (max(side, key=lambda each: each.quality.mean) for side in (taught, without))
-    if first.quality.mean > other.quality.mean:
+    first, other = (max(side, key=lambda each: each.expected) for side in (taught, without))
+    if first.expected > other.expected:
         if other.worse:
             return None, None, f"{first.name}, which learns from them, is already better than {other.name}"
         return None, None, f"{first.name}, which learns from them, is level with {other.name} already"
@@ -171,8 +189,11 @@ def _labels(
 
 
 def _costs(found: Sequence[choosing.Judged], trying: Trying) -> dict[str, measuring.Cost | None]:
-    costs: dict[str, measuring.Cost | None] = {}
+    costs: dict[str, measuring.Cost | None] = dict.fromkeys(each.name for each in found)
+    most = max(each.expected for each in found)
     for each in found:
+        if each.expected < most - _WITHIN:
+            continue
         trying.say(f"{each.name}: measuring what it costs to use")
         costs[each.name] = measuring.cost(each.trial.models[0], trying.labelled, trying.left)
     return costs
@@ -183,6 +204,7 @@ def _by_hearsay(
 ) -> Advice:
     """Advice from our own evidence, where there are too few labels to measure anything."""
     methods, missing = applicable(False)
+    methods = [method for method in methods if not worth.at_hand(method)]
     known = evidence.by_evidence(profile, methods, evidence.packaged())
     method = known.method if known else methods[min(2, len(methods) - 1)]
     few = (

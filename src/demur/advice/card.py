@@ -35,7 +35,8 @@ def _measured(advice: Advice) -> str:
     cells = [columns, ["---"] * len(columns), *(row.cells() for row in advice.rows)]
     said = (
         "Each method was measured on labelled pools that it had not seen, fold by fold; convention fixed. "
-        "The best of many methods looks a little better here than it is."
+        "Expected is MAP with what the method got on other data weighed in. The best of many methods looks a "
+        "little better here than it is."
     )
     skipped = [f"\nNot tried: {trial.method.name} ({trial.skipped})." for trial in advice.skipped]
     table = [f"| {' | '.join(line)} |" for line in cells]

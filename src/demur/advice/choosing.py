@@ -1,10 +1,14 @@
-"""Which of the tried methods to take: the simplest of those not significantly worse than the best."""
+"""Which of the tried methods to take: see `rules`; and how to say it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from demur.advice import rules
+from demur.advice.evidence import Evidence
 from demur.advice.trying import Trial
 from demur.evaluation import Estimate, Report, compare, evaluate
 from demur.types import Pool
@@ -15,10 +19,11 @@ LEVEL = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A trial with its figures, and how far it is from the best one."""
+    """A trial with its figures, what to expect of it, and how far it is from the best one's figures."""
 
     trial: Trial
     report: Report
+    expected: float  # the MAP, shrunk towards what is known of other data
     behind: Estimate | None = (
         None  # MAP of this one less that of the best, over the same pools; None of the best
     )
@@ -40,7 +45,7 @@ class Judged:
         return self.behind is not None and self.behind.mean < 0 and self.p < LEVEL
 
 
-def judged(trials: Sequence[Trial], pools: Sequence[Pool], seed: int) -> list[Judged]:
+def judged(trials: Sequence[Trial], pools: Sequence[Pool], seed: int, known: Evidence) -> list[Judged]:
     """The trials that have scores, each beside the best of them, in the order in which they came."""
     done = [trial for trial in trials if not trial.skipped]
     reports = {
@@ -54,17 +59,27 @@ def judged(trials: Sequence[Trial], pools: Sequence[Pool], seed: int) -> list[Ju
     if len(done) > 1:
         found = compare(reports, best, measures=MEASURE, seed=seed)
         rows = {row.system: row for row in found.rows}
+    expected = expectations(trials, reports, known)
     return [
-        Judged(trial, report, Estimate(row.difference, row.low, row.high), row.p)
-        if (row := rows.get(trial.method.name)) is not None
-        else Judged(trial, report)
+        Judged(trial, report, expected[name], Estimate(row.difference, row.low, row.high), row.p)
+        if (row := rows.get(name := trial.method.name)) is not None
+        else Judged(trial, report, expected[name])
         for trial, report in zip(done, reports.values(), strict=True)
     ]
 
 
+def expectations(trials: Sequence[Trial], reports: Mapping[str, Report], known: Evidence) -> dict[str, float]:
+    """By method that was tried, the MAP to expect of it."""
+    values = {name: report.values[MEASURE] for name, report in reports.items()}
+    values = {name: figures[~np.isnan(figures)] for name, figures in values.items()}
+    methods = [trial.method for trial in trials if trial.method.name in values]
+    return rules.shrunk(values, known.leads(methods, rules.yardstick(values)))
+
+
 def chosen(found: Sequence[Judged]) -> Judged:
-    """The first, that is the simplest, of those that are not significantly worse than the best."""
-    return next(each for each in found if not each.worse)
+    """The first, that is the simplest, of those of which hardly less than the most is to be expected."""
+    name = rules.simplest({each.name: each.expected for each in found})
+    return next(each for each in found if each.name == name)
 
 
 def best_of(found: Sequence[Judged]) -> Judged:
@@ -74,17 +89,23 @@ def best_of(found: Sequence[Judged]) -> Judged:
 
 def sentence(found: Sequence[Judged]) -> str:
     """The recommendation, and why."""
-    taken, best = chosen(found), best_of(found)
-    mean = f"MAP {taken.quality.mean:.3f}"
+    taken, ahead = chosen(found), max(found, key=lambda each: each.expected)
+    figures = f"MAP {taken.quality.mean:.3f}"
     if len(found) == 1:
-        return f"Take {taken.name} ({mean}): it is the only method that could be tried."
-    if taken is best:
-        simpler = found.index(taken) > 0
-        why = "and all simpler methods are significantly worse" if simpler else "and none is simpler"
-        return f"Take {taken.name}: it is the best of those tried ({mean}), {why}."
-    gap = taken.behind or Estimate(0.0, 0.0, 0.0)
-    return (
-        f"Take {taken.name} ({mean}): it is the simplest of those that are not significantly worse than the "
-        f"best, {best.name} (MAP {best.quality.mean:.3f}; difference {gap.mean:+.3f}, "
-        f"95 % interval {gap.low:+.3f} to {gap.high:+.3f}, p {taken.p:.2f})."
-    )
+        return f"Take {taken.name} ({figures}): it is the only method that could be tried."
+    figures += f"; {taken.expected:.3f} to be expected"
+    if taken is ahead:
+        simpler = f" and no simpler one comes within {rules.NEAR:g} of it" * (found.index(taken) > 0)
+        why = f"most is to be expected of it{',' * bool(simpler)}{simpler}"
+    else:
+        why = (
+            f"it is the simplest of those within {rules.NEAR:g} of the one that most is to be expected of, "
+            f"{ahead.name} ({ahead.expected:.3f})"
+        )
+    best = best_of(found)
+    if best is not taken and best is not ahead:
+        why += (
+            f". {best.name} has MAP {best.quality.mean:.3f} here, but after what it got on other data "
+            f"{best.expected:.3f} is to be expected"
+        )
+    return f"Take {taken.name} ({figures}): {why}."

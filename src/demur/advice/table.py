@@ -10,7 +10,7 @@ from demur.advice.choosing import Judged, best_of, chosen
 from demur.advice.measuring import Cost, plain
 from demur.advice.trying import Trial
 
-COLUMNS = ("method", "MAP", "95 % interval", "P@1", "training", "ms", "memory", "disk")
+COLUMNS = ("method", "MAP", "95 % interval", "expected", "P@1", "training", "ms", "memory", "disk")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,7 @@ class Row:
             self.judged.name,
             f"{quality.mean:.3f}",
             f"{quality.low:.3f}–{quality.high:.3f}",
+            f"{self.judged.expected:.3f}",
             f"{self.judged.report.measures['P@1'].mean:.3f}",
             _seconds(self.judged.trial.train_seconds) if trained else "–",
             "–" if cost is None else f"{cost.ms_per_question:.1f}",
@@ -46,6 +47,7 @@ class Row:
             "spec": judged.trial.method.spec,
             "measures": {name: asdict(each) for name, each in judged.report.measures.items()},
             "pools": judged.report.pools,
+            "expected": judged.expected,
             "behind_best": None if judged.behind is None else asdict(judged.behind),
             "p": judged.p,
             "significantly_worse": judged.worse,

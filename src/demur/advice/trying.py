@@ -15,13 +15,18 @@ from demur.rankers import Ranker
 from demur.training.keeping import keeping
 from demur.types import FloatArray, Pool
 
-FEWEST = 10
+FEWEST = 8
 """Pools with a right and a wrong answer, below which labels tell too little about methods."""
 _SAMPLE = 8  # pools on which a cost is estimated
 _INNER = 5  # one pool in so many stops training early
+_PARTED = 10  # telling pools, below which all are learnt from
+_TEXTS = 64  # of them show how quickly texts are embedded
+_TAUGHT = 60_000  # texts, about, that a method learns from that has data of its own
 _SAFETY = 1.2  # estimates are stretched by this
 
 Say = Callable[[str], None]
+WhyNot = Callable[[Method], str]
+"""Why a method need not be tried, after those that were; nothing where it may win."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +62,13 @@ class Trying:
         """The seconds that are left."""
         return self.deadline - self.clock()
 
-    def run(self, methods: Sequence[Method]) -> list[Trial]:
-        """A trial of each method that fits into the time, in this order."""
+    def run(self, methods: Sequence[Method], why_not: WhyNot = lambda method: "") -> list[Trial]:
+        """A trial of each method that fits into the time, in this order, and that nothing speaks against."""
         self.trials = []
         for method in methods:
             try:
-                trial = self._tried(method)
+                why = why_not(method)
+                trial = Trial(method, skipped=why) if why else self._tried(method)
             except DemurError as error:
                 trial = Trial(method, skipped=str(error))
             self.say(f"{method.name}: {trial.skipped or 'tried'}")
@@ -120,6 +126,8 @@ class Trying:
         """The seconds the whole trial would take, from a few pools; the first go loads what is needed."""
         if self.left <= 0:
             return float("inf")
+        if method.data:
+            return self._elsewhere(method)
         few = self._few(method)
         lesson = self._lesson(method, 0)[0]
         begun = self.clock()
@@ -135,6 +143,21 @@ class Trying:
         scorer.score_pools(few)
         scored = (self.clock() - begun) * _pairs(self.labelled) / max(_pairs(few), 1)
         return _SAFETY * (learnt * (self.folds if method.labels else 1) + scored)
+
+    def _elsewhere(self, method: Method) -> float:
+        """The seconds that it takes to embed what a method learns from; learning itself takes no time then.
+
+        Where that was done before nothing is embedded again, so this may be too much.
+        """
+        from demur import training
+        from demur.embedders import embedder
+
+        texts = [text for pool in self.labelled[:_SAMPLE] for text in (pool.question, *pool.answers)][:_TEXTS]
+        makes = embedder(training.trainer(method.spec).features)  # type: ignore[attr-defined]  # a small net
+        makes.embed(texts[:1])
+        begun = self.clock()
+        makes.embed(texts)
+        return _SAFETY * (self.clock() - begun) / len(texts) * _TAUGHT
 
     def _few(self, method: Method) -> list[Pool]:
         """Other pools at each call, as those that were embedded before say nothing about the rest."""
@@ -173,7 +196,7 @@ def folds(pools: Sequence[Pool], count: int, seed: int) -> np.ndarray[tuple[int]
 
 def inner(pools: Sequence[Pool], seed: int) -> tuple[list[Pool], list[Pool]]:
     """Pools to learn from, and a fifth of them to stop by; none where that would leave too few."""
-    if sum(map(tells, pools)) < FEWEST:
+    if sum(map(tells, pools)) < _PARTED:
         return list(pools), []
     part = folds(pools, _INNER, seed + 1)
     pairs = list(zip(pools, part.tolist(), strict=True))

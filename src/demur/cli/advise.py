@@ -100,7 +100,10 @@ def _show(found: Advice, data: str, saved: str | None) -> None:
 
 def _lines(found: Advice, data: str, saved: str | None) -> list[str]:
     lines = [found.recommendation, f"More labels: {found.labels}."]
-    lines += [f"Not tried: {trial.method.name} ({trial.skipped})." for trial in found.skipped]
+    reasons: dict[str, list[str]] = {}
+    for trial in found.skipped:
+        reasons.setdefault(trial.skipped, []).append(trial.method.name)
+    lines += [f"Not tried: {', '.join(names)} ({why})." for why, names in reasons.items()]
     if found.missing:
         names = ", ".join(method.name for method in found.missing)
         extras = " ".join(sorted({f"'demur[{method.extra}]'" for method in found.missing}))
@@ -110,8 +113,9 @@ def _lines(found: Advice, data: str, saved: str | None) -> list[str]:
         some = f"{part:,} of {found.labelled:,}" if part < found.labelled else f"{part:,}"
         lines.append(
             f"Measured out of fold on {some} labelled pools of {data} ({found.telling:,} have a right and a "
-            "wrong answer); convention fixed. Training is of one model; ms are for one "
-            "question; memory, in MB, is all that a process needs to rank; disk, in MB, is the model's files."
+            "wrong answer); convention fixed. Expected is MAP with what the method got on other data weighed "
+            "in. Training is of one model; ms are for one question; memory, in MB, is all that a process "
+            "needs to rank; disk, in MB, is the model's files."
         )
     else:
         lines.append("Which questions to label first: add --label-next 20.")
