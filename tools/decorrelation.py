@@ -60,11 +60,12 @@ the dependence that stays when each feature is shuffled for itself.
 
 {reachable}
 
-With all features no weights come near the aim, however many pairs there are: they cut dependence by {most} at
-most, for weights are a few hundred numbers, and there are {count:,} pairs of features; {chance} of what is
-measured is chance, which weights can only raise. For few mixed features the aim is met; all features together
-then depend on each other much as before, or more. So `fixed` keeps all of them, and can do little here. A
-warning says so where weights do nothing, or harm.
+With all features none that are found come near the aim, however many pairs there are: they cut dependence by
+{most} at most. Weights are a few hundred numbers, and there are {count:,} pairs of features; {chance} of what
+is measured is chance, which uneven weights only raise, until hardly a pair counts (one alone depends on
+nothing). For few mixed features the aim is met; all features together then depend on each other much as
+before, or more. So `fixed` keeps all of them, and comes near the most that can be had. A warning says so
+where weights do nothing, or harm.
 """
 
 
@@ -146,7 +147,7 @@ def faults(found: Sequence[Reached]) -> list[str]:
     few = [each for each in found if each.features != "all" and each.pairs >= SIZES[1] and each.penalty]
     met = [each for each in few if each.fall >= AIM and each.effective >= LEAST]
     said = {
-        "with all features no weights reach the aim": all(each.fall < AIM for each in for_all),
+        "with all features the aim is not reached": all(each.fall < AIM for each in for_all),
         "24 mixed features reach it": {"24 mixed"} <= {each.features for each in met},
         "all features gain nothing by that": all(each.all_fall < 0.05 for each in met),
     }
