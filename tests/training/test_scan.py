@@ -122,7 +122,7 @@ def test_decay_is_the_presets_own_unless_it_is_said() -> None:
     for decay in (0.0, 0.25):
         wanted = small(preset="paper", decay=decay, debias=False)
         network = wanted._begun(None).fresh()[0]
-        reweighting = wanted._objective([], [], network).reweighting  # type: ignore[union-attr]
+        reweighting = wanted._objective([], [], network).reweighting
         assert isinstance(reweighting, Reweighting)
         rows = torch.ones(4, reweighting.rows.shape[1])
         torch.manual_seed(0)
