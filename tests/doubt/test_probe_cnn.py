@@ -90,6 +90,8 @@ def test_losses_are_what_they_say() -> None:
     pairs = np.array([2.0, 3.0])
     assert float(nets.loss(logits, right, "pairwise")) == pytest.approx(np.log1p(np.exp(-pairs)).mean())
     assert float(nets.loss(logits, right, "hinge")) == 0
+    near = torch.tensor([0.25, 0.0, -3.0])
+    assert float(nets.loss(near, right, "hinge")) == pytest.approx(0.75 / 2), "the margin is 1"
     ones = np.log1p(np.exp(-np.array([2.0, 0.0, 1.0])))
     assert float(nets.loss(logits, right, "bce")) == pytest.approx(ones.mean(), rel=1e-5)
 

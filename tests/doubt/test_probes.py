@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from demur.doubt import observe
-from demur.doubt.probe_training import ProbeTrainer, batched
+from demur.doubt.probe_training import ProbeTrainer, _scales, batched
 from demur.doubt.probes import drawn
 from demur.doubt.seeing import Shown, shown
 from demur.errors import UsageError
@@ -81,6 +81,30 @@ def test_the_defaults_come_near_the_least_loss_from_where_they_start() -> None:
     assert 0.8 < won < 1, f"{won:.2f} of what the second layer tells is learnt"
     early = losses_of(ProbeTrainer(epochs=1), shown_)
     assert (blind - early[1]) / (blind - told) < won - 0.05, "a test at these settings can fail"
+
+
+def test_the_loss_is_of_where_an_answer_starts_and_of_where_it_ends() -> None:
+    """By hand, where the two differ, as they do not above."""
+    generator = np.random.default_rng(0)
+    states = [generator.normal(size=(5, width)).astype(np.float32) for width in WIDTHS]
+    short = Shown([each[:3] for each in states], 0, 2)
+    net = Probe([torch.full((width,), 2.0) for width in WIDTHS], spread=0.7)
+    found = net.losses(*batched([Shown(states, 1, 4), short]))
+    known = np.zeros(2)
+    for layer, vectors in enumerate(net.vectors):
+        for states_, places in ((states[layer], (1, 4)), (states[layer][:3], (0, 2))):
+            scores = states_ / 2 @ vectors.detach().numpy()
+            for kind, place in enumerate(places):
+                shares = np.exp(scores[:, kind]) / np.exp(scores[:, kind]).sum()
+                known[layer] -= np.log(shares[place]) / 2  # the mean of two windows
+    assert found.tolist() == pytest.approx(known.tolist(), rel=1e-5)
+
+
+def test_numbers_that_are_the_same_everywhere_are_left_as_they_are() -> None:
+    states = [np.full((4, 2), 3.0, np.float32), np.arange(8, dtype=np.float32).reshape(4, 2) * 10]
+    found = _scales([Shown(states, 0, 0)])
+    assert found[0].tolist() == [1.0, 1.0]
+    assert found[1].tolist() == pytest.approx([20 * 5**0.5, 20 * 5**0.5])
 
 
 def test_lbfgs_finds_nothing_lower() -> None:

@@ -150,6 +150,35 @@ def test_what_does_nothing_says_so_once(caplog: pytest.LogCaptureFixture) -> Non
     assert reweighting.told() == {} and caplog.records[0].message.endswith("try preset=fixed")
 
 
+@pytest.mark.parametrize("way", ["more dependent", "few pairs left"])
+def test_what_does_harm_says_so_with_its_figures(way: str, caplog: pytest.LogCaptureFixture) -> None:
+    worse = replace(FIXED, mean=False, strength=-1.0)  # as if dependence were wanted
+    alone = replace(PRESETS["paper"], rate=1.0)  # by its letter all weight on one pair is best
+    reweighting = Reweighting(24, worse if way == "more dependent" else alone, every=1)
+    with caplog.at_level(logging.WARNING, "demur"):
+        torch.manual_seed(0)
+        reweighting(features(60, dependent=True))
+        told = reweighting.told()
+    assert told["dependence_fall"] < -0.1 if way == "more dependent" else told["effective"] < 0.05
+    (record,) = caplog.records
+    assert record.message.startswith(f"reweighting does harm: weights have a spread of {told['spread']:.2g}")
+    assert f"(effective size {told['effective']:.1%})" in record.message
+    assert f"goes from {told['dependence']:.3g} to" in record.message
+    assert f"({-told['dependence_fall']:+.1%}); try preset=fixed" in record.message
+
+
+def test_dependence_is_told_as_the_mean_of_the_looks_at_it() -> None:
+    rows = features(70, dependent=True)
+    seldom, always = (Reweighting(24, FIXED, every=every) for every in (8, 1))
+    found = []
+    for reweighting in (seldom, always):
+        torch.manual_seed(0)
+        for _ in range(9 if reweighting is seldom else 1):
+            reweighting(rows)
+        found.append(reweighting.told()["dependence"])
+    assert found[0] == pytest.approx(found[1], rel=0.5), "of nine steps two were looked at"
+
+
 def test_who_has_the_fixed_preset_is_not_told_to_take_it(caplog: pytest.LogCaptureFixture) -> None:
     reweighting = Reweighting(24, PRESETS["fixed"])
     with caplog.at_level(logging.WARNING, "demur"):
@@ -175,3 +204,10 @@ def test_so_it_is_with_what_minilm_says_of_wikiqa() -> None:
     released, fixed = effect(rows, PRESETS["code"]), effect(rows, FIXED)
     assert released[1] > 0.999 and abs(released[0]) < 0.01
     assert fixed[1] > 0.5 and fixed[0] > 0.1
+
+
+def test_the_page_about_it_says_what_was_measured() -> None:
+    from tools import decorrelation
+
+    assert not decorrelation.faults(decorrelation.kept()["reachable"])
+    assert decorrelation.page() == (decorrelation.ROOT / "docs" / "decorrelation.md").read_text("utf-8")

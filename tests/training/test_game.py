@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from demur.rankers.match_nets import Match
+from demur.training import game, trainer
 from demur.training.adversarial import ADVERSARIES
-from demur.training.game import Course, Field
+from demur.training.game import Course, Field, Game
 from demur.training.irgan import chances, deserved, drawn, reinforce
 from demur.training.quarry import Quarry
 from demur.training.rules import PRESETS
@@ -55,3 +56,28 @@ def test_a_right_answer_is_shown_by_no_adversary_but_the_codes_own(adversary: st
     for examples, grid, _ in other.batches(np.random.default_rng(0)):
         with_right = (grid == field.quarry.right[examples][:, None]).any(axis=1)
         assert with_right.all() if adversary == "irgan" else not with_right.any()
+
+
+@pytest.mark.parametrize(("preset", "wanted"), [("code", [1 / 20, 1 / 30, 1.0]), ("fixed", None)])
+def test_the_codes_temperatures_are_those_of_its_code_for_any_net(
+    preset: str, wanted: list[float] | None, field: Field, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It draws at exp(20 s) and exp(30 s), and its log-softmax has none; the other presets have the net's."""
+    heats: list[float] = []
+
+    def noted(scores: torch.Tensor, there: torch.Tensor, heat: float) -> torch.Tensor:
+        heats.append(heat)
+        return chances(scores, there, heat)
+
+    monkeypatch.setattr(game, "chances", noted)
+    rules = dataclasses.replace(PRESETS[preset], pool=8)
+    other = Field(field.has, field.quarry, Course("irgan", rules, 1, 12, 3, 3, 0, 0))
+    net = field.has.network
+    other.epoch(Game(copy.deepcopy(net), copy.deepcopy(net), (1e-4, 1e-4)), 1)
+    assert set(heats) == set(wanted or [net.net.heat])
+
+
+def test_games_whose_rules_did_not_change_keep_their_models() -> None:
+    assert "preset=fixed," in trainer("adversarial").known_by
+    assert "preset=code-2" in trainer("adversarial(preset=code)").known_by
+    assert "preset=code," in trainer("adversarial(preset=code)").spec

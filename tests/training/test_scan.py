@@ -14,6 +14,7 @@ import demur
 from demur.errors import UsageError
 from demur.nets.debiasing import Debiasing, contrast
 from demur.training import decorrelation, scan, trainer
+from demur.training.reweighting import Reweighting
 from demur.training.scan import Scan
 from laws import toys
 from training.test_cross_encoder import POOLS, quick
@@ -111,6 +112,21 @@ def test_as_released_the_heads_own_loss_stops_short_of_the_encoder(preset: str) 
 
 def test_settings_are_checked() -> None:
     assert set(scan.PRESETS) == set(decorrelation.PRESETS)
-    for wrong in ("preset=released", "temperature=0", "loss=triplet"):
+    for wrong in ("preset=released", "temperature=0", "loss=triplet", "decay=1", "decay=-1", "decay=0.5"):
         with pytest.raises(UsageError):
             trainer(f"scan({wrong})")
+
+
+def test_decay_is_the_presets_own_unless_it_is_said() -> None:
+    found = []
+    for decay in (0.0, 0.25):
+        wanted = small(preset="paper", decay=decay, debias=False)
+        network = wanted._begun(None).fresh()[0]
+        reweighting = wanted._objective([], [], network).reweighting
+        assert isinstance(reweighting, Reweighting)
+        rows = torch.ones(4, reweighting.rows.shape[1])
+        torch.manual_seed(0)
+        reweighting(rows * torch.arange(4)[:, None])
+        found.append(float(reweighting.rows[1].mean()))
+    assert found == pytest.approx([0.3, 0.75])
+    assert "decay" not in small().known_by

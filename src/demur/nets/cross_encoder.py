@@ -9,6 +9,8 @@ from demur.errors import UsageError, require
 if TYPE_CHECKING:
     import torch
 
+_HEAD = "demur_head"  # what a network's folder calls it
+
 
 def load(model: str, revision: str | None = None) -> torch.nn.Module:
     """A Hugging Face encoder with one output; a missing scoring head is drawn by torch's seed.
@@ -31,7 +33,40 @@ def load(model: str, revision: str | None = None) -> torch.nn.Module:
         use_safetensors=True,  # other files may run code when they are read
         trust_remote_code=False,
     )
+    if getattr(config, _HEAD, "") == "first":
+        _bypass(network)
     return _difference(network, model) if labels == 2 else network
+
+
+def score_first(network: torch.nn.Module) -> None:
+    """Let a network score the first token's last state itself, and not what its pooler makes of that.
+
+    Its head begins anew, drawn by torch's seed, unless it does so already. Saved, it stays so.
+    """
+    import torch
+
+    config: Any = network.config
+    if getattr(config, _HEAD, "") == "first":
+        return
+    head, base = getattr(network, "classifier", None), getattr(network, "base_model", None)
+    if not isinstance(head, torch.nn.Linear) or getattr(base, "pooler", None) is None:
+        what = f"{type(network).__name__} scores by a head of its own, not by a line over its pooler"
+        raise UsageError(f"{what}; leave out head, or use an encoder of BERT's kind")
+    torch.nn.init.normal_(head.weight, std=getattr(config, "initializer_range", 0.02))
+    torch.nn.init.zeros_(head.bias)
+    setattr(config, _HEAD, "first")
+    _bypass(network)
+
+
+def _bypass(network: Any) -> None:
+    """In the place of the pooler, what it is given of the first token."""
+    import torch
+
+    class First(torch.nn.Module):
+        def forward(self, states: torch.Tensor) -> torch.Tensor:
+            return states[:, 0]  # pairs × width
+
+    network.base_model.pooler = First()
 
 
 def _difference(network: Any, model: str) -> torch.nn.Module:

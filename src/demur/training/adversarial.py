@@ -13,6 +13,7 @@ from demur.errors import UnknownName, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
+from demur.specs import parse
 from demur.training import behind
 from demur.training.base import Report, Trainer, silent
 from demur.training.committee import Members, sampled
@@ -99,6 +100,14 @@ class Adversarial(Trainer):
     def kept(self) -> set[int]:
         """The epochs whose nets are members for sure, as far as one can tell before."""
         return set() if self.patience or not self.votes else sampled(self.epochs, self.every)
+
+    @property
+    def known_by(self) -> str:
+        """As of any trainer, and with the edition of the preset's rules, if they have changed."""
+        said, edition = parse(super().known_by), PRESETS[self.preset].edition
+        if edition > 1:
+            said.settings["preset"] = f"{self.preset}-{edition}"
+        return str(said)
 
     def follows(self, before: Trainer | None) -> None:
         """An error, unless that trainer makes a net that goes on."""

@@ -52,7 +52,8 @@ class CrossEncoder(Trainer):
     answers alike, and `focal` lets answers count less the surer they are. `device` is the GPU if there is
     one, unless it says cpu or cuda. With `quick` attention has no dropout, which on a CPU saves a tenth of
     the time, and more where texts are long. Where training stands is kept every `checkpoint` minutes, and
-    every three if that is 0.
+    every three if that is 0. With ``head=first`` a new head scores the last state of the first token itself,
+    as the paper of SCAN has it, and not what BERT's pooler makes of that.
     """
 
     name: ClassVar[str] = "cross-encoder"
@@ -75,6 +76,7 @@ class CrossEncoder(Trainer):
     device: str = ""
     quick: bool = False
     checkpoint: float = 0.0
+    head: str = ""
 
     def __post_init__(self) -> None:
         if self.loss not in ("listwise", "pointwise"):
@@ -86,6 +88,8 @@ class CrossEncoder(Trainer):
             raise UsageError(
                 "smoothing is a share below 1; focal, accumulate and patience must not be below 0"
             )
+        if self.head not in ("", "first"):
+            raise UsageError(f"head={self.head!r} is not known; use head=first, or leave it out")
         if self.checkpoint < 0:
             raise UsageError("checkpoint is the minutes between two of them, above 0; or 0 for three")
         if not self.learning_rate > 0:
@@ -124,6 +128,10 @@ class CrossEncoder(Trainer):
             taught = self._taught(pools, begun if start else None, checkpoints, report)
             torch.manual_seed(self.seed)
             network, tokenizer = begun.fresh()
+            if self.head:
+                from demur.nets.cross_encoder import score_first
+
+                score_first(network)
             network.to(device)
             if self.freeze_words:
                 from demur.nets.cross_encoder import freeze_words

@@ -172,12 +172,12 @@ class Field:
         if course.adversary == "irgan":
             with torch.set_grad_enabled(not rules.baseline):  # with one, `generated` needs it of few answers
                 scores = self.scores(game.generator.eval(), examples, grid, there)
-            sampling = chances(scores.detach(), there, rules.sampling * self.heat)
+            sampling = chances(scores.detach(), there, rules.heat(rules.sampling, self.heat))
             places, shown = drawn(sampling, course.shown, rules.again)
             facts |= self.generated(game, examples, grid, scores, there, places, shown)
             facts["entropy"] = float(-(sampling.exp() * sampling.masked_fill(~there, 0)).sum(1).mean())
             if rules.seconds:
-                second = chances(scores.detach(), there, rules.second * self.heat)
+                second = chances(scores.detach(), there, rules.heat(rules.second, self.heat))
                 places, shown = drawn(second, rules.seconds, rules.again)
         else:
             places, shown = highest(self.liked(game, examples, grid, there, draws), course.shown)
@@ -213,7 +213,8 @@ class Field:
         shown: Tensor,
     ) -> dict[str, float]:
         """The generator learns to show what the discriminator falls for."""
-        rules, heat = self.course.rules, self.course.rules.likelihood * self.heat
+        rules = self.course.rules
+        heat = rules.heat(rules.likelihood, self.heat)
         seen = torch.zeros_like(there).scatter(1, places, shown)  # an answer drawn twice is judged once
         texts = np.concatenate([self.quarry.right[examples][:, None], grid], axis=1)
         with torch.no_grad():

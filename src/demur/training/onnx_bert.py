@@ -63,7 +63,8 @@ class _Bert:
             context = self._dense(context, f"{place}.attention.output.dense")
             x = self._norm(g.add("Add", rest, context), f"{place}.attention.output")
             x = self._norm(g.add("Add", x, self._middle(x, place)), f"{place}.output")
-        x = g.add("Tanh", g.floats(x, *self._both("bert.pooler.dense")))
+        if "bert.pooler.dense.weight" in self.weights:  # else the head reads the first token itself
+            x = g.add("Tanh", g.floats(x, *self._both("bert.pooler.dense")))
         x = g.floats(x, *self._both("classifier"))
         g.add("Reshape", x, g.whole(-1), name="score")
 

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from demur.training.decorrelation import PRESETS, Choices, dependence, learnt
 
-_EVERY = 8  # steps of an epoch between two looks at how dependent features are
+_LITTLE = 0.02  # the share by which dependence must fall, or it might as well be let alone
+_FEW = 0.25  # the share of the pairs that weights must be worth
 _log = logging.getLogger("demur")
 
 
@@ -22,9 +23,10 @@ class Reweighting(nn.Module):
     held: Tensor
     sums: Tensor
 
-    def __init__(self, width: int, choices: Choices) -> None:
+    def __init__(self, width: int, choices: Choices, every: int = 8) -> None:
         super().__init__()
         self.choices = choices
+        self.every = every  # steps of an epoch between two looks at how dependent features are
         self.warned = False
         self.register_buffer("rows", torch.zeros(choices.memory, width))
         self.register_buffer("logits", torch.zeros(choices.memory))
@@ -73,7 +75,7 @@ class Reweighting(nn.Module):
         count = len(weights)
         effective, spread = 1 / (count * weights.square().sum()), (count * weights).std(correction=0)
         before = after = 0.0
-        if int(self.sums[0]) % _EVERY == 0:  # so that each epoch has one
+        if int(self.sums[0]) % self.every == 0:  # so that each epoch has one
             even = torch.full_like(logits, 1 / len(logits))
             drawn = torch.get_rng_state()
             before = dependence(rows, even)
@@ -91,11 +93,20 @@ class Reweighting(nn.Module):
         self.sums.zero_()
         if not count:
             return {}
+        looks = -(-count // self.every)
+        spread, effective, before, after = spread / count, effective / count, before / looks, after / looks
         fall = 1 - after / before if before else 0.0
-        if effective / count > 0.995 and fall < 0.02 and not self.warned:
+        harm = fall < -_LITTLE or effective < _FEW
+        if (harm or (fall < _LITTLE and effective > 0.995)) and not self.warned:
             self.warned = True
             _log.warning(
-                f"reweighting does nothing: weights are even (effective size {effective / count:.1%}), and "
-                f"features depend on each other as before ({-fall:+.1%}); {self._fix()}"
+                f"reweighting does {'harm' if harm else 'nothing'}: weights have a spread of {spread:.2g} "
+                f"(effective size {effective:.1%}), and the dependence of features goes from {before:.3g} to "
+                f"{after:.3g} ({-fall:+.1%}); {self._fix()}"
             )
-        return {"spread": spread / count, "effective": effective / count, "dependence_fall": fall}
+        return {
+            "spread": spread,
+            "effective": effective,
+            "dependence": before,
+            "dependence_fall": fall,
+        }

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Rules:
-    """What the paper and its code resolve differently; temperatures are in parts of the net's own.
+    """What the paper and its code resolve differently.
 
     `signed` rewards may be below 0, others are clipped at the hinge. With a `baseline` only what is better
     than the other answers shown is rewarded. `sampling` and `likelihood` are the temperatures of what is
     drawn and of its log-probability; `second` that of other answers drawn for the discriminator, `seconds`
-    of them.
+    of them. They are in `parts` of the net's own temperature, or as they stand.
     """
 
     signed: bool = True
@@ -24,12 +24,18 @@ class Rules:
     likelihood: float = 1.0
     second: float = 0.0
     seconds: int = 0
+    parts: bool = True
     summed: bool = False  # a hinge for each answer shown, summed, in the place of their mean
     clip: float = 0.0  # of each number in a gradient; 0 clips the length of all at 1
     pool: int = 32
     margin: float = 0.0  # 0 is the net's own
     discriminator_rate: float = 3e-4
     generator_rate: float = 1e-4
+    edition: int = 1  # raised where these rules change: games of other presets keep their models
+
+    def heat(self, temperature: float, own: float) -> float:
+        """The temperature that scores are divided by, for a net whose own is `own`."""
+        return temperature * own if self.parts else temperature
 
 
 PRESETS = {
@@ -40,15 +46,17 @@ PRESETS = {
         again=False,
         own=False,
         with_right=True,
-        sampling=1.0,  # exp(20 s), and 1 / 20 is multihop's own
-        likelihood=20.0,  # log-softmax at a temperature of 1
-        second=20 / 30,  # exp(30 s)
+        sampling=1 / 20,  # exp(20 s), whatever the net's scores are like
+        likelihood=1.0,
+        second=1 / 30,  # exp(30 s)
         seconds=3,
+        parts=False,
         summed=True,
         clip=1.0,
         pool=100,
         margin=0.05,
         discriminator_rate=0.05,
         generator_rate=0.005,
+        edition=2,  # 1 counted temperatures in parts of the net's own: the code's only for cosines
     ),
 }

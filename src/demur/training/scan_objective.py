@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torch import Tensor
 
 from demur.nets.debiasing import Debiasing, contrast
@@ -15,10 +17,18 @@ class ScanObjective(Plain):
     """The joint loss, or without one of its parts; with neither it is the plain loss."""
 
     def __init__(
-        self, loss: Loss, width: int, preset: str, decorrelate: bool, debias: bool, temperature: float
+        self,
+        loss: Loss,
+        width: int,
+        preset: str,
+        decorrelate: bool,
+        debias: bool,
+        temperature: float,
+        decay: float = 0.0,
     ) -> None:
         super().__init__(loss)
         choices = PRESETS[preset]
+        choices = replace(choices, decay=decay or choices.decay)
         self.temperature = temperature
         self.released = preset == "code"
         self.wants = ("pooled" if choices.pooled else "first") if decorrelate or debias else ""
