@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import demur
-from tools import figures, guarantee, named, speed
+from tools import determinism, figures, guarantee, named, speed
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -153,6 +153,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "api.md": api,
     "ask.svg": picture,
     "cli.md": cli,
+    "determinism.md": lambda: NOTICE + determinism.page(),
     "findings.md": lambda: figures.filled(DOCS / "findings.md"),
     "formats.md": formats,
     "guarantee.md": guarantee.page,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from demur.experiments import earlier
 from demur.experiments.baseline import compared, legend, mark
 from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells, column_names, find
@@ -49,6 +50,8 @@ def section(table: Table, results: Path) -> str:
             pools = max(cell.pools for cell in these)
             shown = curve_grid(table, these) if table.kind == "curves" else column_grid(table, these)
             parts.append(f"### {column.name} ({pools:,} pools)\n\n{shown}")
+    if origins := earlier.legend(found):
+        parts.append(f"{origins}.")
     named = [(row.name, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
     if notes := [f"- *{name}*: {note}" for name, note in named if note]:
         parts.append("Notes:\n\n" + "\n".join(notes))
@@ -119,7 +122,7 @@ def spread(cell: Cell) -> str:
     if cell.mean is None:
         return "–"
     deviation = "" if cell.high is None or cell.seeds < 2 else f" <sub>±{cell.high - cell.mean:.3f}</sub>"
-    return f"{cell.mean:.3f}{deviation}"
+    return f"{cell.mean:.3f}{earlier.sign(cell)}{deviation}"
 
 
 def counted(figure: float) -> str:
@@ -133,6 +136,7 @@ def show(cell: Cell) -> str:
     if cell.mean is None:
         return f"–{published}"
     if cell.low is None:
-        return f"{counted(cell.mean)}{published}"
+        return f"{counted(cell.mean)}{earlier.sign(cell)}{published}"
     seeds = f", {cell.seeds} seeds" if cell.seeds > 1 else ", 1 seed" if cell.wanted > 1 else ""
-    return f"{cell.mean:.3f}{mark(cell)} <sub>{cell.low:.3f}–{cell.high:.3f}{seeds}</sub>{published}"
+    signs = mark(cell) + earlier.sign(cell)
+    return f"{cell.mean:.3f}{signs} <sub>{cell.low:.3f}–{cell.high:.3f}{seeds}</sub>{published}"
