@@ -126,12 +126,3 @@ def _settings(kind: str, wanted: Spec) -> dict[str, str]:
     allowed = inspect.signature(registry.find(kind, wanted.name)).parameters
     every = {name: each.default for name, each in allowed.items()} | wanted.settings
     return {name: value for name, value in every.items() if isinstance(value, str)}
-
-
-def known() -> list[str]:
-    """Every part there is."""
-    from demur.evaluation.conventions import CONVENTIONS
-
-    every: dict[str, Iterable[str]] = {**registry.OURS, "convention": CONVENTIONS}
-    every |= {"net": NETS, "objective": OBJECTIVES, "table": TABLES, "vectors": VECTORS}
-    return sorted(f"{kind} {name}" for kind, names in every.items() for name in names)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from demur.editions import editions, known
+from demur import registry
+from demur.editions import NETS, OBJECTIVES, TABLES, VECTORS, editions
+from demur.evaluation.conventions import CONVENTIONS
 from golden import datasets, judged, rankers, trained
 
 FILE = Path(__file__).with_name("golden.json")
@@ -19,6 +21,13 @@ EXACT, LEARNT = 1e-4, 2e-3
 _LEARNING = ("doubt", "net probe", "qualifier learned", "table curves", "table reading", "trainer", "vectors")
 
 RUNS: dict[str, Callable[[], list[float]]] = {**rankers.RUNS, **trained.RUNS, **datasets.RUNS, **judged.RUNS}
+
+
+def known() -> list[str]:
+    """Every part there is."""
+    every: dict[str, Iterable[str]] = {**registry.OURS, "convention": CONVENTIONS}
+    every |= {"net": NETS, "objective": OBJECTIVES, "table": TABLES, "vectors": VECTORS}
+    return sorted(f"{kind} {name}" for kind, names in every.items() for name in names)
 
 
 @cache

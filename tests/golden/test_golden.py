@@ -10,7 +10,7 @@ import pytest
 from demur import editions
 from demur.rankers.opening import save
 from golden import comparing, trained
-from golden.comparing import RUNS, alike, kept, told
+from golden.comparing import RUNS, alike, kept, known, told
 
 
 @pytest.fixture(autouse=True)
@@ -20,10 +20,10 @@ def quiet(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_every_part_has_a_golden_run() -> None:
     """A new part needs a run under tests/golden, in RUNS of the module for its kind, and `make golden`."""
-    assert sorted(RUNS) == editions.known() == sorted(kept())
+    assert sorted(RUNS) == known() == sorted(kept())
 
 
-@pytest.mark.parametrize("part", editions.known())
+@pytest.mark.parametrize("part", known())
 def test_figures_are_those_of_the_edition(part: str) -> None:
     assert told(part, RUNS[part]()) == ""
 

@@ -98,6 +98,9 @@ def legend(cells: Sequence[Cell]) -> str:
     shown = [cell for cell in cells if cell.mean is not None]
     counts = sorted({cell.confirmed for cell in shown if cell.origin == CONFIRMED})
     some = "–".join(str(n) for n in dict.fromkeys((*counts[:1], *counts[-1:])))
-    said = {name: text.format(cells=f"{some} cells of its kind") for name, text in SAID.items()}
+    said = {
+        name: text.format(cells=f"{some} cell{'s' * (some != '1')} of its kind")
+        for name, text in SAID.items()
+    }
     there = {cell.origin for cell in shown}
     return "; ".join(f"{SIGNS[name]} {said[name]}" for name in SIGNS if name in there)

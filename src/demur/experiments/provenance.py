@@ -28,15 +28,13 @@ _FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_bf16
 
 def around(run: Run, seconds: float) -> dict[str, Any]:
     """All that is to be told of a run besides its figures, its key and its data."""
-    return {
-        "commit": commit(),
-        "command": command(run),
-        "versions": versions(),
-        "processor": processor(),
-        "precision": precision(run),
-        "threads": threads(),
-        "seconds": round(seconds, 1),
-    }
+    told = {"command": command(run), "precision": precision(run), "seconds": round(seconds, 1)}
+    return made() | told
+
+
+def made() -> dict[str, Any]:
+    """What made whatever is written now: the commit, the libraries, the processor, and how many threads."""
+    return {"commit": commit(), "versions": versions(), "processor": processor(), "threads": threads()}
 
 
 def command(run: Run) -> str:
