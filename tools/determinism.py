@@ -51,7 +51,6 @@ held editions keep their old keys; tables mark them."""
 def learn() -> dict[str, Any]:
     """What each trainer comes to in this process: scores, and a hash of the weights."""
     import demur
-    from demur.rankers.opening import save
     from demur.training import trainer
     from golden import trained
 
@@ -65,12 +64,9 @@ def learn() -> dict[str, Any]:
         made[name] = by.train(pools)
         asked[name] = [float(x) for each in made[name].score_pools(pools[:6]) for x in each]
     found = {}
-    with tempfile.TemporaryDirectory() as place:
-        for name, ranker in made.items():
-            save(ranker, Path(place) / name)
-            kept = sorted((Path(place) / name).rglob("*.safetensors"))
-            digest = hashlib.sha256(b"".join(path.read_bytes() for path in kept)).hexdigest()
-            found[name] = {"weights": digest[:16], "scores": asked[name]}
+    for name, ranker in made.items():
+        digest = hashlib.sha256(b"".join(trained.weights(ranker).values())).hexdigest()
+        found[name] = {"weights": digest[:16], "scores": asked[name]}
     return found
 
 

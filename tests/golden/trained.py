@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from safetensors.numpy import load_file
 
 from demur.asking import example
 from demur.rankers.base import Ranker
+from demur.rankers.opening import save
 from demur.training import trainer
 from demur.training.decorrelation import PRESETS, learnt
 from demur.training.distilled_objective import Distilling
@@ -65,6 +69,17 @@ def scores_of(name: str, ranker: Ranker) -> list[float]:
     """What a ranker that this trainer has taught says of a few new questions."""
     asked = passages()[:5] if name in ("bidaf", "mini", "span-reader") else made.pools(4, seed=9)
     return flat(ranker.score_pools(asked))
+
+
+def weights(ranker: Ranker) -> dict[str, bytes]:
+    """The bits of everything that a ranker holds when it is saved, by file and name."""
+    found = {}
+    with tempfile.TemporaryDirectory() as place:
+        save(ranker, Path(place) / "saved")
+        for file in sorted(Path(place).rglob("*.safetensors")):
+            for name, each in sorted(load_file(file).items()):
+                found[f"{file.relative_to(place)} {name}"] = each.tobytes()
+    return found
 
 
 def handbook() -> list[Pool]:
