@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,11 +149,13 @@ def test_what_is_drawn_hangs_on_the_draw_and_goes_over_all_kinds(filled: tuple[T
     assert len(every) > 1
     assert verifying.drawn(table, results, 3, 1) == verifying.drawn(table, results, 3, 1)
     assert len(verifying.drawn(table, results, 99, 0)) == 4
+    one_family = replace(table, row=[replace(row, group="one") for row in table.row])
+    for draw in range(4):
+        found = verifying.drawn(one_family, results, 2, draw)
+        assert {run.row.name for run in found} == {"bm25", "random"}, "all its rows, before one comes twice"
 
 
 def test_a_trained_cell_may_be_off_as_far_as_its_seeds() -> None:
-    from dataclasses import replace
-
     from demur.experiments.recipe import Column, Row, Stage
 
     row = Row("net", trainer="siamese", stage=[Stage("train")])

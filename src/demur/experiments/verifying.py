@@ -12,10 +12,11 @@ import json
 import os
 import random
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from itertools import product
+from itertools import product, zip_longest
 from pathlib import Path
 
 from demur import cache
@@ -67,13 +68,15 @@ def drawn(
     """So many of the runs that are kept, each family of rows as often as the next."""
     there = [run for run in runs(table, only, columns=columns) if (results / run.file).exists()]
     random.Random(draw).shuffle(there)
-    families: dict[str, list[Run]] = {}
+    seen: Counter[str] = Counter()
+    families: dict[str, list[tuple[int, Run]]] = {}
     for run in there:
-        families.setdefault(earlier.family(run), []).append(run)
-    rounds = [
-        run for turn in range(len(there)) for each in families.values() for run in each[turn : turn + 1]
-    ]
-    return rounds[:count]
+        families.setdefault(earlier.family(run), []).append((seen[run.row.name], run))
+        seen[run.row.name] += 1
+    for each in families.values():  # all rows of a family once, before any comes twice
+        each.sort(key=lambda one: one[0])
+    turns = zip_longest(*families.values())
+    return [one[1] for turn in turns for one in turn if one is not None][:count]
 
 
 def again(
