@@ -81,6 +81,7 @@ def test_a_result_names_its_origins(experiments: Path) -> None:
     kept = json.loads(file.read_text())
     said = {"key", "seed", "commit", "data_sha256", "ranker", "command", "settings", "editions", "versions"}
     assert said | {"processor", "precision", "threads", "seconds"} <= set(kept)
+    assert list(kept["data_hashes"].values()) == [kept["data_sha256"]]
     assert kept["editions"]["ranker bm25"] == kept["editions"]["convention scan"] == 1
     assert kept["command"] == 'demur reproduce toy table1 --only "bm25" --column "animals"'
     assert kept["versions"]["numpy"] and kept["threads"] >= 1 and kept["precision"] == "fp32"

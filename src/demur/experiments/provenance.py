@@ -10,6 +10,7 @@ import os
 import platform
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ _FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_bf16
 def around(run: Run, seconds: float) -> dict[str, Any]:
     """All that is to be told of a run besides its figures, its key and its data."""
     told = {"command": command(run), "precision": precision(run), "seconds": round(seconds, 1)}
-    return made() | told
+    return made() | told | {"data_hashes": data_hashes(run)}
 
 
 def made() -> dict[str, Any]:
@@ -41,6 +42,20 @@ def command(run: Run) -> str:
     """The command that makes this result, or shows it where it is."""
     table = f"{run.table.paper} {run.table.table}"
     return f'demur reproduce {table} --only "{run.row.name}" --column "{run.column.name}"'
+
+
+def data_hashes(run: Run) -> dict[str, str]:
+    """By id, the hashes of all pools that a run has learnt from, was chosen by, or was measured on."""
+    from demur.experiments.learning import hash_of, staged
+
+    steps = staged(run.row, run.column, run.seed)
+    named = " ".join([run.row.ranker, run.row.reader, run.row.others, run.row.qualifier, run.row.trainer])
+    for model in run.table.model:
+        if f"{{{model.name}}}" in named:
+            row = replace(run.row, trainer=model.trainer, stage=model.stage)
+            steps += staged(row, run.column, model.seed)
+    names = [run.column.data, run.column.fit, *(name for step in steps for name in (step.data, step.dev))]
+    return {name: hash_of(name) for name in sorted(filter(None, names))}
 
 
 def commit() -> str:
