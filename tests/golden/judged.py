@@ -178,9 +178,9 @@ RUNS: dict[str, Callable[[], list[float]]] = {
     **{f"convention {name}": partial(by_convention, name) for name in CONVENTIONS},
     **{f"doubt {name}": partial(doubted, name) for name in registry.OURS["doubt"]},
     **{f"table {name}": partial(table, name) for name in TABLES},
-    **{f"vectors {name}": (lambda name=name: rankers.vectors(name)) for name in editions.VECTORS},
+    **{f"vectors {name}": partial(rankers.vectors, name) for name in editions.VECTORS},
     **{
-        f"net {name}": (lambda name=name: rankers.net(name))
+        f"net {name}": partial(rankers.net, name)
         for name in editions.NETS
         if name not in ("probe", "probe-cnn")
     },

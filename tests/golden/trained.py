@@ -126,13 +126,11 @@ def _spec(name: str, settings: Callable[[], dict[str, Any]]) -> tuple[str, dict[
     return name, settings()
 
 
-ALL = {"take": "all", "early": "none"}
-BIDAF = {"wide": 8, "hidden": 6, "filters": 5}
 SPECS: dict[str, Callable[[], tuple[str, dict[str, Any]]]] = {
-    **{each: (lambda each=each: (each, _net())) for each in ("concat", "siamese")},
-    **{each: (lambda each=each: (each, _match())) for each in ("deep-matching", "match-pyramid", "multihop")},
+    **{each: partial(_spec, each, _net) for each in ("concat", "siamese")},
+    **{each: partial(_spec, each, _match) for each in ("deep-matching", "match-pyramid", "multihop")},
     **{
-        each: (lambda each=each: (each, _bert()))
+        each: partial(_spec, each, _bert)
         for each in ("cross-encoder", "debiased", "group-dro", "jtt", "scan")
     },
     "adversarial": lambda: (
