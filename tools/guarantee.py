@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
 
-from demur.experiments import code
+from demur.editions import editions
+from demur.experiments import provenance
 from demur.files import replacing
 from demur.risk.guarantee import DRAWS, RULES, Cell, everything, faults
 from demur.risk.populations import populations
@@ -17,6 +17,7 @@ from demur.risk.populations import populations
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "results" / "risk" / "guarantee.json"
 SEED = 0
+EDITIONS = editions(["table guarantee"])
 INTRODUCTION = """# The guarantee, tested
 
 A gate for a risk of r promises, with confidence 1 - δ, that at most r of its answers are wrong. Here that
@@ -62,11 +63,8 @@ def main() -> int:
             flush=True,
         )
     RESULT.parent.mkdir(parents=True, exist_ok=True)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, capture_output=True, text=True
-    )
     with replacing(RESULT) as file:
-        about = {"seed": SEED, "draws": DRAWS, "commit": commit.stdout.strip(), "code": version()}
+        about = {"seed": SEED, "draws": DRAWS, "commit": provenance.commit(), "editions": EDITIONS}
         rows = ",\n  ".join(json.dumps(asdict(cell)) for cell in cells)
         file.write(f'{{\n "about": {json.dumps(about)},\n "cells": [\n  {rows}\n ]\n}}\n')
     for name, make in {"guarantee.md": page, "guarantee.svg": picture}.items():
@@ -74,11 +72,6 @@ def main() -> int:
     wrong = faults(cells)
     print("\n".join(wrong) or f"kept: {len(cells)} cells in {time.perf_counter() - start:.0f} s")
     return int(bool(wrong))
-
-
-def version() -> str:
-    """The version of the code that the result depends on."""
-    return code.version(["demur.risk.guarantee"])
 
 
 def cells() -> list[Cell]:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import demur
-from tools import advised, figures, guarantee, named, speed
+from tools import advised, determinism, figures, guarantee, named, speed
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -164,6 +164,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "api.md": api,
     "ask.svg": picture,
     "cli.md": cli,
+    "determinism.md": lambda: NOTICE + determinism.page(),
     "findings.md": lambda: figures.filled(DOCS / "findings.md"),
     "formats.md": formats,
     "guarantee.md": guarantee.page,

@@ -9,10 +9,11 @@ import pytest
 
 import demur
 from demur.data import formats
+from demur.editions import named_in
 from demur.errors import DemurError
 from demur.experiments import drawing, learning, markdown, recipe, tables
-from demur.experiments.makers import homes
 from demur.experiments.recipe import Column, Row, Stage, Table
+from demur.experiments.runs import Run
 from demur.types import Pool
 from laws import toys
 
@@ -165,14 +166,13 @@ def test_stages_follow_each_other_and_are_kept(table: Table, tmp_path: Path) -> 
     assert learning.key(alone) != learning.key(steps), "what comes before counts"
 
 
-def test_the_modules_of_nested_specs_are_known() -> None:
-    found = homes('fusion(rankers="bm25; concat(folder=x)")', 'siamese(features="words(vectors=v.txt)")')
-    assert {
-        "demur.rankers.fusion",
-        "demur.rankers.bm25",
-        "demur.embedders.words",
-        "demur.training.small",
-    } <= {*found}
+def test_the_parts_of_nested_specs_are_known(table: Table) -> None:
+    nested = 'fusion(rankers="bm25; concat(folder=x)")', 'siamese(features="words(vectors=v.txt)")'
+    found = {*named_in(*nested)}
+    assert {"ranker fusion", "ranker bm25", "ranker concat", "ranker siamese", "embedder words"} <= found
+    net, words = ({*Run(table, row, table.column[0], 0).editions} for row in table.row)
+    assert {"trainer siamese", "ranker siamese", "net siamese", "embedder words", "measure MAP"} <= net
+    assert not any(part.startswith("trainer") for part in words)
 
 
 @pytest.mark.parametrize(

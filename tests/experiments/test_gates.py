@@ -84,10 +84,8 @@ def test_a_model_is_gated_by_what_its_members_say(table: Table, tmp_path: Path) 
     assert json.loads(text)["ranker"] == "{net}" and str(Path.home() / ".cache") not in text
 
 
-def test_code_of_the_model_and_of_its_qualifier_counts(table: Table) -> None:
-    rows = {row.name: row for row in table.row}
-    modules = {name: Run(table, row, table.column[0], 0).kind.modules(Run(table, row, table.column[0], 0))
-               for name, row in rows.items()}  # fmt: skip
-    assert "demur.doubt.committee" in modules["votes"] and "demur.doubt.committee" not in modules["margin"]
-    assert "demur.training.ensemble" in modules["margin"]
-    assert not any(name.startswith("demur.training") for name in modules["bm25"])
+def test_editions_of_the_model_and_of_its_qualifier_count(table: Table) -> None:
+    found = {row.name: Run(table, row, table.column[0], 0).editions for row in table.row}
+    assert "qualifier committee" in found["votes"] and "qualifier committee" not in found["margin"]
+    assert "trainer ensemble" in found["margin"]
+    assert not any(name.startswith("trainer") for name in found["bm25"])

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import demur
+from demur import editions
 from demur.data import formats, pools
 from demur.errors import DemurError, UsageError
-from demur.experiments import code, markdown, tables
+from demur.experiments import markdown, tables
 from demur.types import Pool
 
 
@@ -59,7 +60,7 @@ def test_all_rows_have_their_first_seed_before_any_has_its_second(experiments: P
     assert len(fill(experiments)) == 2
 
 
-@pytest.mark.parametrize("change", ["data", "settings", "code"])
+@pytest.mark.parametrize("change", ["data", "settings", "edition"])
 def test_what_a_result_depends_on_makes_it_stale(
     experiments: Path, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,7 +71,7 @@ def test_what_a_result_depends_on_makes_it_stale(
         file = experiments / "toy" / "table1.toml"
         file.write_text(file.read_text().replace('ranker = "bm25"', 'ranker = "bm25(k1=0.9)"'))
     else:
-        monkeypatch.setattr(code, "version", lambda modules: "another")
+        monkeypatch.setitem(editions.RAISED, "ranker bm25", 2)
     assert fill(experiments, "lexical") == ["animals-seed0.json"]
 
 
@@ -78,7 +79,12 @@ def test_a_result_names_its_origins(experiments: Path) -> None:
     fill(experiments, "lexical")
     [file] = (experiments.parent / "results").rglob("*.json")
     kept = json.loads(file.read_text())
-    assert {"key", "seed", "commit", "data_sha256", "ranker", "command"} <= set(kept)
+    said = {"key", "seed", "commit", "data_sha256", "ranker", "command", "settings", "editions", "versions"}
+    assert said | {"processor", "precision", "threads", "seconds"} <= set(kept)
+    assert list(kept["data_hashes"].values()) == [kept["data_sha256"]]
+    assert kept["editions"]["ranker bm25"] == kept["editions"]["convention scan"] == 1
+    assert kept["command"] == 'demur reproduce toy table1 --only "bm25" --column "animals"'
+    assert kept["versions"]["numpy"] and kept["threads"] >= 1 and kept["precision"] == "fp32"
     assert kept["ranker"] == "bm25" and kept["made of"] == demur.ranker("bm25").fingerprint
     assert "ape" not in file.read_text(), "no text of the data goes into results"
 
@@ -116,18 +122,6 @@ def test_one_column_may_be_run_and_shown(experiments: Path) -> None:
     assert shown and all(cell.column == "beasts" for cell in shown)
     section = markdown.section(table, results)  # a column of nothing is named, and no more
     assert "| | beasts (9 pools) |\n" in section and "Not run yet: not yet; animals." in section
-
-
-def test_the_code_version_sees_what_is_imported() -> None:
-    assert "demur.rankers.matching" in code.imports("demur.rankers.bm25")
-    assert code.version(["demur.rankers.simple"]) != code.version(["demur.rankers.bm25"])
-    assert code.version(["demur.rankers.simple"]) == code.version(["demur.rankers.simple"])
-
-
-def test_a_trainers_code_counts_by_its_edition_and_its_rankers_code_by_itself() -> None:
-    reached = code._reachable(["demur.training.cross_encoder"])
-    assert "demur.rankers.cross_encoder" in reached
-    assert not any(module.startswith("demur.training") for module in reached)
 
 
 def test_a_setting_that_is_off_leaves_what_was_learnt_as_it_is() -> None:

@@ -20,6 +20,7 @@ FLOORS = [
         "parts",
         "sentences",
         "registry",
+        "editions",
         "store",
         "toml",
         "cache",

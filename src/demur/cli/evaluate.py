@@ -168,6 +168,7 @@ def _suite(
     from demur.errors import UnknownName, UsageError, require
     from demur.evaluation.robust import robustness, write
     from demur.evaluation.robust.page import HEADS, TITLES, cells, families
+    from demur.experiments import provenance
     from demur.files import written
     from demur.rankers import ranker as named
     from demur.specs import listed
@@ -186,7 +187,8 @@ def _suite(
     with meter("meddling", "conditions") as advance:
         found = robustness(rankers, _read(data, read_as), seeds=seeds, data=data, on_condition=advance)
     if output is not None:
-        note(f"page written to {write(found, output)}")
+        known = {spec: each.fingerprint for spec, each in rankers.items()}
+        note(f"page written to {write(found, output, {**provenance.made(), 'fingerprints': known})}")
     if json:
         emit(found.to_json())
         return

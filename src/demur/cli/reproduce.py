@@ -35,6 +35,16 @@ def reproduce(
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw learning curves, or dev by epoch: .svg or .png.")
     ] = None,
+    verify: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Run N of the kept cells again, and say what came out.")
+    ] = 0,
+    draw: Annotated[int, typer.Option(min=0, help="With --verify: which cells are drawn.")] = 0,
+    record: Annotated[
+        bool, typer.Option("--record", help="With --verify: write down what came out, for the tables.")
+    ] = False,
+    dirty: Annotated[
+        bool, typer.Option("--dirty", help="Run though code is not committed; such cells are marked.")
+    ] = False,
     workers: Annotated[
         int, typer.Option(min=0, help="Processes in which rows that learn are run; 0 is one for each core.")
     ] = 0,
@@ -44,7 +54,7 @@ def reproduce(
     import dataclasses
 
     from demur import processor
-    from demur.experiments import tables
+    from demur.experiments import provenance, tables
     from demur.experiments.baseline import compared
 
     home = tables.home()
@@ -55,18 +65,29 @@ def reproduce(
         raise UsageError(
             "--picture draws one figure; name it, as in demur reproduce scarce figure1 --picture f.svg"
         )
+    if record and not verify:
+        raise UsageError("--record writes down what --verify finds; say --verify N too")
+    if verify:
+        from demur.cli.verify import verify_tables
+
+        if not dirty:
+            provenance.refuse_dirty()
+        verify_tables(chosen, results, verify, draw, rows, columns, record, json)
+        return
     total = sum(
         1 for each in chosen for _ in tables.runs(each, rows, seeds, columns)
     )  # or it says what is wrong
     if not cached:
         with meter("reproducing", "runs", total) as advance:
             for each in chosen:
-                tables.fill(each, results, rows, advance, workers or processor.threads(), seeds, columns)
+                tables.fill(
+                    each, results, rows, advance, workers or processor.threads(), seeds, columns, dirty
+                )
     if picture is not None:
-        from demur.experiments.drawing import draw
+        from demur.experiments import drawing
 
         with warnings_noted():
-            draw(chosen[0], results, picture, rows, make=not cached)
+            drawing.draw(chosen[0], results, picture, rows, make=not cached)
     found = [(each, compared(each, list(tables.cells(each, results, rows)), results)) for each in chosen]
     if columns:  # told apart from the baseline among all, but shown alone
         found = [(each, tables.under(each, cells, columns)) for each, cells in found]
@@ -79,6 +100,7 @@ def reproduce(
 
 def _show(table: Table, cells: list[Cell], results: Path) -> None:
     """A grid for each dataset and convention: methods down, measures across."""
+    from demur.experiments import earlier
     from demur.experiments.baseline import legend
     from demur.experiments.marks import footnotes, silent
     from demur.experiments.tables import column_names
@@ -112,6 +134,8 @@ def _show(table: Table, cells: list[Cell], results: Path) -> None:
     console.print(f"\n{behind}; – was not run, or not printed.", style="dim")
     if table.baselines:
         console.print(legend(table), style="dim")
+    if origins := earlier.legend(cells):
+        console.print(f"{origins}.", style="dim")
     console.print(table.differs, style="dim")
 
 
@@ -183,11 +207,12 @@ def _figure(cell: Cell) -> str:
 
 
 def _mean(cell: Cell) -> str:
+    from demur.experiments.earlier import SIGNS
     from demur.experiments.markdown import counted
 
     if cell.mean is None:
         return "–" if cell.published is None or cell.pools else f"– ({_short(cell.published)})"
-    return f"{cell.mean:.3f}" if cell.low is not None else counted(cell.mean)
+    return (f"{cell.mean:.3f}" if cell.low is not None else counted(cell.mean)) + SIGNS.get(cell.origin, "")
 
 
 def _short(figure: float | None) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from demur import cache, data
 from demur.data import sources
+from demur.editions import edition
 from demur.embedders import skipgram, table_formats
 from demur.embedders.skipgram import Meter, Training
 from demur.files import sha256
@@ -33,7 +34,6 @@ TEXTS = {
 }
 """The pools whose texts a dataset's vectors are trained on; of other datasets those that are here."""
 
-_VERSION = 1  # to be raised when other vectors come of the same texts and settings
 _log = logging.getLogger(__name__)
 
 
@@ -49,7 +49,7 @@ def place(ids: Sequence[str], how: Training) -> Path:
     """Where the vectors of these data lie, once there; named by a hash of what they are made from."""
     files = {file for id in ids for pools in _splits(id) for file in pools.files}
     sums = {file: sha256(_located(file)) for file in sorted(files)}
-    known_by = [_VERSION, list(ids), sums, dataclasses.asdict(how)]
+    known_by = [edition(f"vectors {how.model}"), list(ids), sums, dataclasses.asdict(how)]
     key = hashlib.sha256(json.dumps(known_by, sort_keys=True).encode()).hexdigest()[:16]
     return cache.folder("vectors") / f"{key}.safetensors"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -128,10 +127,10 @@ def _confidence(
             )
         return given[[pool.id in kept for pool in pools]], ""
     if qualifier is None or isinstance(qualifier, str):
-        # By name, so that a change of a qualifier makes no result stale that has nothing to do with it:
-        # `demur.experiments.code` reads what modules import.
-        qualifier = importlib.import_module("demur.risk.confidence").qualifier(qualifier or QUALIFIER)
-    found: Qualifier = qualifier  # type: ignore[assignment]  # the module was found by name
+        from demur.risk.confidence import qualifier as named
+
+        qualifier = named(qualifier or QUALIFIER)
+    found = qualifier
     scores = np.split(judged.scores, judged.bounds[1:-1])
     judged_pools = [pool for pool in pools if pool.id in kept]
     if found.needs_fitting:  # from the labels at hand, each pool by a fit that has not seen it

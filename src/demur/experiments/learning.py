@@ -1,8 +1,7 @@
 """The rankers of rows that learn: stage after stage, each from what the one before came to.
 
 What a stage came to is kept in the cache, under a hash of its data, its settings and all stages before it. So
-a stage that many rows share is run once. `Trainer.edition` is a part of it: a trainer whose results change
-gets another.
+a stage that many rows share is run once. Editions are a part of it: see `demur.editions`.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from demur import cache, data, precision, store
+from demur.editions import editions, named_in
 from demur.embedders import embedder
 from demur.experiments.fingerprints import fingerprint
 from demur.experiments.known import LEARNING, anywhere, depends
@@ -134,9 +134,15 @@ def embed(step: Step) -> None:
         vectors_of(list(dict.fromkeys(texts)), embedder(features))
 
 
+def raised(by: Trainer) -> int:
+    """One number for the editions of a trainer and all its parts: it grows with each of them."""
+    parts = named_in(anywhere(by.spec), kinds=("trainer",))
+    return 1 + sum(edition - 1 for edition in editions(parts).values())
+
+
 def key(steps: Sequence[Step]) -> str:
     """The hash of all that stages depend on, wherever the cache lies: what it holds is named by its hash."""
     said = [
-        [hash_of(s.data), hash_of(s.dev), anywhere(s.by.known_by), s.by.edition, depends(s.by)] for s in steps
+        [hash_of(s.data), hash_of(s.dev), anywhere(s.by.known_by), raised(s.by), depends(s.by)] for s in steps
     ]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from demur import registry
 from demur.embedders.skipgram import Training
 from demur.embedders.specific import place, specific
 from demur.errors import UsageError
@@ -14,13 +13,10 @@ from demur.experiments import learning
 from demur.experiments.known import anywhere
 from demur.experiments.recipe import Row, Vectors
 from demur.rankers import Ranker, ranker
-from demur.specs import listed, parse
 
 if TYPE_CHECKING:
     from demur.experiments.kinds.base import Kept
     from demur.experiments.runs import Run
-
-_PARTS = ("ranker", "trainer", "embedder")
 
 
 def spelled(run: Run, spec: str, there: bool = True) -> str:
@@ -105,28 +101,6 @@ def maker(run: Run) -> dict[str, Any]:
     return {"trainer": run.row.trainer, "stages": said, "made of": learning.key(steps)}
 
 
-def homes(*specs: str) -> list[str]:
-    """The modules of what specs name, and of what their settings name in turn."""
-    found: list[str] = []
-    waiting = [part for spec in specs for part in listed(spec)]
-    while waiting:
-        try:
-            wanted = parse(waiting.pop())
-        except UsageError:  # a setting that is no spec
-            continue
-        known = [registry.OURS[kind].get(wanted.name, "") for kind in _PARTS]
-        found += [home.partition(":")[0] for home in known if home]
-        texts_ = [value for value in wanted.settings.values() if isinstance(value, str)]
-        waiting += [part for text in texts_ for part in listed(text)]
-    return sorted(set(found))
-
-
-def models_in(run: Run, *specs: str) -> list[str]:
-    """The trainers of the models that specs name in braces."""
-    models = [model for model in run.table.model if any(f"{{{model.name}}}" in spec for spec in specs)]
-    return [trainer for model in models for trainer in (model.trainer, *(s.trainer for s in model.stage))]
-
-
 def prepare(run: Run) -> None:
     """Make what runs share before several processes begin: vectors, all stages but the last, embeddings."""
     if run.row.trainer:
@@ -136,4 +110,4 @@ def prepare(run: Run) -> None:
         learning.embed(replace(steps[-1], data=run.column.data))
 
 
-__all__: Sequence[str] = ["built", "homes", "identity", "made", "maker", "prepare", "stages"]
+__all__: Sequence[str] = ["built", "identity", "made", "maker", "prepare", "stages"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
-from demur.experiments import marks
+from demur.experiments import earlier, marks
 from demur.experiments.baseline import compared, legend, mark
 from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells, column_names, find
@@ -16,7 +16,8 @@ Every figure comes from a file under `results/`, written by a run. Behind each m
 bootstrap interval over pools, unless the table says otherwise; a dash says that nothing was run yet, or that
 there is no such figure; *italics* are what the paper printed.
 `fixed` is our convention: the exact mean over random tie-breaks, all positives count, pools without a
-positive are left out.
+positive are left out. Signs such as † and ‡ behind a figure say where it comes from; below each table stands
+what they mean.
 
 """
 
@@ -51,6 +52,8 @@ def section(table: Table, results: Path) -> str:
             quiet = marks.silent(table, column, results)
             grid_ = curve_grid(table, these) if table.kind == "curves" else column_grid(table, these, quiet)
             parts += [f"### {column.name} ({pools})", grid_, *marks.footnotes(table, these, quiet)]
+    if origins := earlier.legend(found):
+        parts.append(f"{origins}.")
     named = [(row.shown, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
     if notes := [f"- *{name}*: {note}" for name, note in named if note]:
         parts.append("Notes:\n\n" + "\n".join(notes))
@@ -151,7 +154,7 @@ def spread(cell: Cell) -> str:
     if cell.mean is None:
         return "–"
     deviation = "" if cell.high is None or cell.seeds < 2 else f" <sub>±{cell.high - cell.mean:.3f}</sub>"
-    return f"{cell.mean:.3f}{deviation}"
+    return f"{cell.mean:.3f}{earlier.sign(cell)}{deviation}"
 
 
 def counted(figure: float) -> str:
@@ -165,6 +168,6 @@ def show(cell: Cell) -> str:
     if cell.mean is None:
         return f"–{published}"
     if cell.low is None:
-        return f"{counted(cell.mean)}{published}"
-    said = mark(cell) or marks.gained(cell)
+        return f"{counted(cell.mean)}{earlier.sign(cell)}{published}"
+    said = (mark(cell) or marks.gained(cell)) + earlier.sign(cell)
     return f"{cell.mean:.3f}{said} <sub>{cell.low:.3f}–{cell.high:.3f}{marks.counted(cell)}</sub>{published}"

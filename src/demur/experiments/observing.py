@@ -12,8 +12,8 @@ from demur import cache
 from demur.doubt import Observed, Probes, observe
 from demur.doubt.base import Proba
 from demur.doubt.kept import Kept, opened, save
+from demur.editions import editions
 from demur.errors import DataError, DemurError
-from demur.experiments import code
 from demur.experiments.fingerprints import fingerprint
 from demur.experiments.learning import hash_of, pools_of
 from demur.reading.base import Reader
@@ -21,16 +21,6 @@ from demur.types import Pool
 
 if TYPE_CHECKING:
     from demur.doubt.probe_training import ProbeTrainer
-
-MODULES = (
-    "demur.doubt.seeing",
-    "demur.doubt.probe_training",
-    "demur.reading.span_reader",
-    "demur.reading.bidaf",
-)
-"""The modules whose code an observation hangs on."""
-DROPPING = ("demur.nets.dropout", "demur.nets.attention")
-"""Those that one of a pass with dropout hangs on besides."""
 
 
 class NotKeptError(DemurError):
@@ -53,8 +43,7 @@ def predictions(
         "fixed": _hash(fixed.window, fixed.first, fixed.last) if fixed else "",
         "dropout": dropout,
     }
-    modules = MODULES if dropout is None else MODULES + DROPPING
-    file = cache.folder("observed") / f"{_key(said, modules)}.npz"
+    file = cache.folder("observed") / f"{_key(reader, said)}.npz"
     if file.is_file():
         try:
             return Observed.load(file)
@@ -69,7 +58,7 @@ def predictions(
 
 def probes_of(reader: Reader, data: str, by: ProbeTrainer, make: bool = True) -> Probes:
     """The probes of a reader, taught on the questions of some data."""
-    key = _key({"reader": reader.fingerprint, "data": hash_of(data), "by": by.spec})
+    key = _key(reader, {"reader": reader.fingerprint, "data": hash_of(data), "by": by.spec})
     folder = cache.folder("probes") / key
     if folder.is_dir():
         try:
@@ -87,8 +76,9 @@ def probes_of(reader: Reader, data: str, by: ProbeTrainer, make: bool = True) ->
     return found
 
 
-def _key(said: dict[str, Any], modules: Sequence[str] = MODULES) -> str:
-    text = json.dumps({**said, "code": code.version(modules)}, sort_keys=True)
+def _key(reader: Reader, said: dict[str, Any]) -> str:
+    parts = [f"reader {reader.name}", "net probe"]
+    text = json.dumps({**said, "editions": editions(parts)}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

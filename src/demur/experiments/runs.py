@@ -1,6 +1,6 @@
 """One run: a row with one seed over one dataset, judged, and kept in a file under results/.
 
-The file's key is a hash of the data, the settings, the seed and the code that they depend on. While the key
+The file's key is a hash of the data, the settings, the seed and the editions of what makes it. While the key
 stays the same the run is not run again.
 """
 
@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
+import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from demur import precision
 from demur.embedders.kept import keeping
-from demur.experiments import code
+from demur.experiments import earlier, provenance
 from demur.experiments.kinds import KINDS, Kind, Loaded
 from demur.experiments.kinds.base import Kept
 from demur.experiments.known import as_kept
+from demur.experiments.parts import editions_of
 from demur.experiments.recipe import Column, Row, Table, slug
 from demur.files import replacing
 
@@ -42,13 +44,14 @@ class Run:
         names = [self.table.paper, self.table.table, self.row.name, f"{self.column.name}-seed{self.seed}"]
         return "/".join(map(slug, names)) + ".json"
 
+    @cached_property
+    def editions(self) -> dict[str, int]:
+        """The editions of all parts of demur that the result is made by."""
+        return editions_of(self)
+
     def key(self, data: str) -> str:
         """The hash of all that the result depends on; `data` is the hash of the data."""
-        depends = {
-            "data": data,
-            "code": code.version(self.kind.modules(self)),
-            **self.kind.depends(self),
-        }
+        depends = {"data": data, "editions": self.editions, "settings": self.kind.depends(self)}
         return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -62,17 +65,26 @@ def kept(run: Run, results: Path) -> Kept | None:
 
 
 def fresh(run: Run, results: Path, loaded: Loaded) -> Kept | None:
-    """What was kept of a run, if nothing that it depends on has changed."""
+    """What was kept of a run, if nothing that it depends on has changed; see `earlier` for old results."""
     found = kept(run, results)
-    return found if found is not None and found["key"] == run.key(loaded.sha) else None
+    if found is None:
+        return None
+    if earlier.is_earlier(found):
+        return found if earlier.holds(run, found, loaded.sha, results) else None
+    return found if found["key"] == run.key(loaded.sha) else None
 
 
 @as_kept()
-def perform(run: Run, results: Path, loaded: Loaded) -> Kept:
-    """The result of a run: the one that is there if nothing it depends on has changed, or else a new one."""
+def perform(run: Run, results: Path, loaded: Loaded, dirty: bool = True) -> Kept:
+    """The result of a run: the one that is there if nothing it depends on has changed, or else a new one.
+
+    Unless it may be `dirty`, it is refused where it could not name the commit that made it.
+    """
     if (found := fresh(run, results, loaded)) is not None:
         return found
-    key = run.key(loaded.sha)
+    if not dirty:
+        provenance.refuse_dirty()
+    key, began = run.key(loaded.sha), time.perf_counter()
     with keeping(), precision.noted() as taken:
         found_now = run.kind.result(run, loaded)
     result = {
@@ -83,9 +95,9 @@ def perform(run: Run, results: Path, loaded: Loaded) -> Kept:
         "data": run.column.data,
         "data_sha256": loaded.sha,
         "seed": run.seed,
-        "commit": _commit(),
-        "command": f"demur reproduce {run.table.paper} {run.table.table}",
-        **({"precision": {what: sorted(of) for what, of in taken.items()}} if taken else {}),
+        "settings": run.kind.depends(run),
+        "editions": run.editions,
+        **provenance.around(run, time.perf_counter() - began, taken),
         **found_now,
     }
     file = results / run.file
@@ -94,20 +106,3 @@ def perform(run: Run, results: Path, loaded: Loaded) -> Kept:
         json.dump(result, out, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         out.write("\n")
     return result
-
-
-def _commit() -> str:
-    """The commit of the clone that this runs in, with a + if files have changed since."""
-    here = Path(__file__).parent
-
-    def git(*words: str) -> str:
-        try:
-            done = subprocess.run(
-                ["git", "-C", str(here), *words], capture_output=True, text=True, check=False
-            )
-        except FileNotFoundError:  # no git here: the result then names no commit
-            return ""
-        return done.stdout.strip()
-
-    changed = git("status", "--porcelain", "--", str(here.parent))
-    return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 
 from demur import processor
 from demur.errors import UsageError
-from demur.experiments import excess, learning, recipe
+from demur.experiments import earlier, excess, learning, recipe
 from demur.experiments.kinds import KINDS
 from demur.experiments.kinds.base import Loaded
 from demur.experiments.known import as_kept
@@ -47,6 +47,10 @@ class Cell:
     """Of how many readers it is; 0 where it is of none."""
     learns: bool = False
     """Whether training is behind it, which comes out otherwise with another seed."""
+    origin: str = ""
+    """Where it comes from, unless from a clean run by today's editions: see `demur.experiments.earlier`."""
+    confirmed: int = 0
+    """How many cells of its kind were run again."""
 
 
 def home() -> Path:
@@ -113,12 +117,15 @@ def fill(
     workers: int = 1,
     seeds: int = 0,
     columns: Sequence[str] = (),
+    dirty: bool = True,
 ) -> None:
     """Run what is missing or out of date; learning curves in several processes, if there are to be any.
 
     Column by column all rows are run with their first seed, then with their second: so a run that is stopped
-    leaves a figure in each row before it leaves a second seed in any.
+    leaves a figure in each row before it leaves a second seed in any. Unless results may be `dirty`, runs are
+    refused in a clone with uncommitted changes.
     """
+    doing = partial(_perform_all, dirty=dirty)
     learning.forget()
     _loaded.cache_clear()
     wanted = sorted(
@@ -126,35 +133,41 @@ def fill(
         key=lambda run: (table.column.index(run.column), run.row.seeds.index(run.seed)),
     )
     if workers > 1 and table.kind == "curves":
-        stale = [run for run in wanted if fresh(run, results, _of(run)) is None]
+        stale = [run for run in wanted if fresh(run, results, loaded(run)) is None]
         on_run(len(wanted) - len(stale))
         for run in stale:
             prepare(run)  # what all share is made here, once
         with processor.alone(), ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            for done in as_completed([pool.submit(_perform, run, results) for run in stale]):
+            for done in as_completed([pool.submit(doing, [run], results) for run in stale]):
                 done.result()
                 on_run(1)
         return
     if workers > 1 and table.kind == "ranking":
-        _side_by_side(wanted, results, on_run, workers)
+        _side_by_side(wanted, results, on_run, workers, doing)
         return
-    _perform_all(wanted, results, on_run)
+    doing(wanted, results, on_run)
 
 
-def _side_by_side(wanted: Sequence[Run], results: Path, on_run: Callable[[int], None], workers: int) -> None:
+def _side_by_side(
+    wanted: Sequence[Run],
+    results: Path,
+    on_run: Callable[[int], None],
+    workers: int,
+    doing: Callable[..., None],
+) -> None:
     """Runs that learn, in several processes: those that share a stage which is not learnt yet in one."""
     learning_ones = []
     for run in wanted:
-        if run.row.trainer and fresh(run, results, _of(run)) is None:
+        if run.row.trainer and fresh(run, results, loaded(run)) is None:
             learning_ones.append(run)
         else:
-            _perform_all([run], results, on_run)
+            doing([run], results, on_run)
     apart = chains(learning_ones)
     if len(apart) < 2:  # one process learns better with all cores
-        _perform_all(learning_ones, results, on_run)
+        doing(learning_ones, results, on_run)
         return
     with processor.alone(), ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        futures = {pool.submit(_perform_all, chain, results): len(chain) for chain in apart}
+        futures = {pool.submit(doing, chain, results): len(chain) for chain in apart}
         for done in as_completed(futures):
             done.result()
             on_run(futures[done])
@@ -179,19 +192,19 @@ def chains(wanted: Sequence[Run]) -> list[list[Run]]:
 
 
 def _perform_all(
-    wanted: Sequence[Run], results: Path, on_run: Callable[[int], None] = lambda runs: None
+    wanted: Sequence[Run],
+    results: Path,
+    on_run: Callable[[int], None] = lambda runs: None,
+    dirty: bool = True,
 ) -> None:
     for run in wanted:
-        _perform(run, results)
+        perform(run, results, loaded(run), dirty)
         on_run(1)
 
 
-def _of(run: Run) -> Loaded:
+def loaded(run: Run) -> Loaded:
+    """The data of a run."""
     return _loaded(run.table.kind, run.column.data, run.column.fit)
-
-
-def _perform(run: Run, results: Path) -> None:
-    perform(run, results, _of(run))
 
 
 @lru_cache(maxsize=4)
@@ -217,7 +230,11 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
             continue
         for column in table.column:
             seeds = row.seeds if row.runs and column.data else []
-            found = [one for seed in seeds if (one := kept(Run(table, row, column, seed), results))]
+            runs_ = [Run(table, row, column, seed) for seed in seeds]
+            kept_of = [(run, one) for run in runs_ if (one := kept(run, results))]
+            found = [one for _, one in kept_of]
+            origins = {earlier.origin(run, one, results) for run, one in kept_of}
+            of_kind = len(earlier.record(results).get(earlier.family(runs_[0]), ())) if runs_ else 0
             note = "; ".join(text for text in (row.note, column.note) if text)
             places = product(KINDS[table.kind].points(column), table.conventions, table.figures)
             beside = excess.figures(table, row, column, results) if table.derived else {}
@@ -240,4 +257,6 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
                     wanted=len(row.seeds),
                     readers=KINDS[table.kind].readers(found) if figure else 0,
                     learns=learns(table, row),
+                    origin=next((each for each in earlier.WORST if each in origins), "") if figure else "",
+                    confirmed=of_kind,
                 )

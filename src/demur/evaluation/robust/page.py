@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,12 +37,15 @@ _SAID = {
 }
 
 
-def write(found: Robustness, folder: str | Path) -> Path:
-    """Write ``robust.json``, ``robust.md`` and ``robust.svg`` into a folder; the page's path comes back."""
+def write(found: Robustness, folder: str | Path, made: Mapping[str, Any] | None = None) -> Path:
+    """Write ``robust.json``, ``robust.md`` and ``robust.svg`` into a folder; the page's path comes back.
+
+    What is said of how it was `made` stands in ``robust.json``.
+    """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     with replacing(place / "robust.json") as file:
-        json.dump(found.to_json(), file, ensure_ascii=False, indent=1)
+        json.dump({"made": dict(made or {}), **found.to_json()}, file, ensure_ascii=False, indent=1)
     draw(found, place / "robust.svg")
     page = place / "robust.md"
     with replacing(page) as file:

@@ -45,15 +45,6 @@ class Agreement(Kind):
             "measures": run.table.measures,
         }
 
-    def modules(self, run: Run) -> list[str]:
-        """The modules that judge answers, and that of the halves."""
-        return [
-            "demur.experiments.halves",
-            "demur.reading.normalise",
-            "demur.reading.published",
-            "demur.evaluation.bootstrap",
-        ]
-
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by measure; null where one is undefined."""
         if run.row.agreement not in GRIDS:

@@ -69,11 +69,7 @@ class Kind(ABC):
 
     @abstractmethod
     def depends(self, run: Run) -> Kept:
-        """What a result depends on besides the data and the code."""
-
-    @abstractmethod
-    def modules(self, run: Run) -> list[str]:
-        """The modules whose code, with all that they import, a result depends on."""
+        """What a result depends on besides the data, the seed and editions."""
 
     @abstractmethod
     def result(self, run: Run, loaded: Loaded) -> Kept:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from demur import registry
 from demur.experiments.halves import MEASURES, Promise, tried
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.makers import built, homes, identity, models_in, spelled
+from demur.experiments.makers import built, identity, spelled
 from demur.experiments.of_answers import selective
 from demur.risk import Predictions, qualifier
-from demur.specs import parse
 
 if TYPE_CHECKING:
     from demur.experiments.runs import Run
@@ -40,15 +38,6 @@ class Gates(Kind):
             "measures": table.measures,
             "conventions": table.conventions,
         }
-
-    def modules(self, run: Run) -> list[str]:
-        """The modules of the ranker, of the qualifiers in `risk`, as some look at others, and the halves'."""
-        homes_ = {home.partition(":")[0] for home in registry.OURS["qualifier"].values()}
-        qualifiers = {home for home in homes_ if home.startswith("demur.risk")}
-        own = registry.OURS["qualifier"].get(parse(run.row.qualifier).name, "").partition(":")[0]
-        whole = {"demur.experiments.of_answers"} if _of_all(run) else set()
-        made = homes(run.row.ranker, *models_in(run, run.row.ranker, run.row.qualifier))
-        return sorted({*made, *qualifiers, *whole, "demur.experiments.halves"} | ({own} if own else set()))
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by convention and measure; null where no half had a threshold."""

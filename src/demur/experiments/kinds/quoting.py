@@ -29,10 +29,6 @@ class Quoting(Kind):
         """The reader."""
         return {"reader": named(run, run.row.reader), "measures": run.table.measures}
 
-    def modules(self, run: Run) -> list[str]:
-        """The modules that read and measure."""
-        return [*observing.MODULES, "demur.evaluation.quoted"]
-
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by measure; null where the questions have none."""
         reader, _ = readers(run)

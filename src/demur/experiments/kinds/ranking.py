@@ -10,7 +10,7 @@ import numpy as np
 
 from demur.evaluation import estimates, evaluate
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.makers import by_epoch, homes, made, maker, models_in
+from demur.experiments.makers import by_epoch, made, maker
 
 if TYPE_CHECKING:
     from demur.evaluation import Report
@@ -31,11 +31,6 @@ class Ranking(Kind):
             "measures": table.measures,
             "conventions": table.conventions,
         }
-
-    def modules(self, run: Run) -> list[str]:
-        """Those of the ranker or trainer, of all that their settings name, and that of `evaluate`."""
-        named = run.row.ranker or run.row.trainer
-        return [*homes(named, *models_in(run, named)), "demur.evaluation.evaluating"]
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by convention and measure."""

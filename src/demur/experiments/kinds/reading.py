@@ -62,17 +62,6 @@ class Reading(Kind):
             "measures": run.table.measures,
         }
 
-    def modules(self, run: Run) -> list[str]:
-        """The modules that read, doubt and measure."""
-        return [
-            *observing.MODULES,
-            "demur.doubt.features",
-            "demur.doubt.cnn_training",
-            "demur.experiments.halves",
-            "demur.experiments.of_answers",
-            *(observing.DROPPING if run.row.passes else ()),
-        ]
-
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by measure, and what was said of each answer."""
         reader, others = readers(run)

@@ -1,0 +1,128 @@
+"""Editions: the small numbers by which code counts in the key of a result.
+
+A result hangs on its data, its settings, its seed, and the editions of all parts that it is made by. A
+change that leaves figures as they are leaves editions as they are; one that makes other figures raises the
+edition of the part that it changes, by hand, in the same commit. The golden runs under tests/golden fail
+where that was forgotten; `CONTRIBUTING.md` says what to do then.
+
+A part is spelled as kind and name: ``ranker bm25``. What is registered says its own edition, as a class
+attribute ``edition``; whatever has no class says it in `RAISED`. Where nothing is said, it is 1.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from demur import registry
+from demur.errors import UsageError
+from demur.specs import Spec, listed, parse
+
+RAISED: dict[str, int] = {}
+"""The editions of parts without a class of their own, where they are not 1."""
+
+NETS = (
+    *("bidaf", "concat", "cross-encoder", "deep-matching", "match-pyramid", "mini", "multihop"),
+    *("probe", "probe-cnn", "siamese", "span-reader"),
+)
+OBJECTIVES = ("debiased", "decorrelation", "distilled", "group-dro", "irgan", "plain", "scan")
+_AS_FILES = ("mini",)  # the ranker of that name is no network of torch, but a file made of one
+TABLES = ("agreement", "curves", "gates", "guarantee", "quoting", "ranking", "reading")
+VECTORS = ("cbow", "ppmi", "skipgram")
+
+STANDS_ON: dict[str, tuple[str, ...]] = {
+    "doubt learned": ("net probe",),
+    "doubt probe-cnn": ("net probe", "net probe-cnn"),
+    "ranker alignment": ("embedder words",),
+    "ranker average": ("embedder words",),
+    "ranker encoder": ("embedder encoder",),
+    "ranker joint": ("net cross-encoder",),
+    "ranker mini-torch": ("net mini",),
+    "trainer adversarial": ("objective irgan",),
+    "trainer cross-encoder": ("objective plain",),
+    "trainer debiased": ("objective debiased", "ranker cross-encoder"),
+    "trainer distilled": ("objective distilled", "ranker cross-encoder"),
+    "trainer ensemble": ("ranker committee",),
+    "trainer group-dro": ("objective group-dro", "ranker cross-encoder"),
+    "trainer joint": ("objective plain",),
+    "trainer jtt": ("objective plain", "ranker cross-encoder"),
+    "trainer members": ("ranker committee",),
+    "trainer mini": ("ranker mini-torch",),
+    "trainer scan": ("objective scan", "objective decorrelation", "ranker cross-encoder"),
+}
+"""What parts use without naming it in a setting; besides, a ranker uses the net of its name, and a trainer
+the ranker of its name."""
+
+
+def edition(part: str) -> int:
+    """The edition of a part such as ``ranker bm25``."""
+    if part in RAISED:
+        return RAISED[part]
+    kind, _, name = part.partition(" ")
+    own = getattr(registry.find(kind, name), "edition", 1) if kind in registry.OURS else 1
+    return int(own)
+
+
+def editions(parts: Iterable[str]) -> dict[str, int]:
+    """The editions of some parts, and of all that they use."""
+    found: dict[str, int] = {}
+    waiting = list(parts)
+    while waiting:
+        part = waiting.pop()
+        if part not in found:
+            found[part] = edition(part)
+            waiting += _used_by(part)
+    return dict(sorted(found.items()))
+
+
+def _used_by(part: str) -> list[str]:
+    kind, _, name = part.partition(" ")
+    used = list(STANDS_ON.get(part, ()))
+    if name in _AS_FILES:
+        return used + [f"ranker {name}"] * (kind == "reader")
+    if kind in ("trainer", "reader") and name in _names("ranker"):
+        used.append(f"ranker {name}")
+    if kind == "ranker" and name in NETS:
+        used.append(f"net {name}")
+    return used
+
+
+@cache
+def _names(kind: str) -> frozenset[str]:
+    return frozenset(registry.names(kind))
+
+
+def named_in(*specs: str, kinds: Iterable[str] = ("ranker", "embedder", "trainer")) -> Iterator[str]:
+    """The parts that specs name, with those that their settings name in turn, said or not."""
+    for spec in specs:
+        for text in listed(spec):
+            yield from _in(text, tuple(kinds))
+
+
+def _in(text: str, kinds: tuple[str, ...]) -> Iterator[str]:
+    try:
+        wanted = parse(text)
+    except UsageError:  # a path, or a word
+        return
+    kind = next((each for each in kinds if wanted.name in _names(each)), None)
+    if kind is None:
+        return
+    yield f"{kind} {wanted.name}"
+    for key, value in _settings(kind, wanted).items():
+        yield from named_in(value, kinds=_KINDS.get(key, ("embedder", "ranker")))
+
+
+_KINDS = {
+    **dict.fromkeys(("by", "student"), ("trainer", "doubt")),
+    **dict.fromkeys(("teacher", "first", "rankers"), ("ranker",)),
+    "reader": ("reader",),
+}
+"""What kind of part a setting names; others name an embedder, or else a ranker."""
+
+
+def _settings(kind: str, wanted: Spec) -> dict[str, str]:
+    """The settings that are texts, with those that are not said."""
+    allowed = inspect.signature(registry.find(kind, wanted.name)).parameters
+    every = {name: each.default for name, each in allowed.items()} | wanted.settings
+    return {name: value for name, value in every.items() if isinstance(value, str)}

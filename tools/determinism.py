@@ -1,0 +1,146 @@
+"""Measures what learning comes to with other threads and instructions (`make determinism`); writes the page.
+
+Each trainer is run in processes of its own: on one thread twice, on two threads, and on one thread with
+no more than AVX2. All golden toys learn, and two nets of real size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from demur.experiments import earlier, provenance
+from demur.files import replacing
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULT = ROOT / "results" / "determinism.json"
+AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
+AVX2 |= {"OPENBLAS_CORETYPE": "Haswell"}
+WAYS: dict[str, dict[str, str]] = {
+    "once": {"OMP_NUM_THREADS": "1"},
+    "again": {"OMP_NUM_THREADS": "1"},
+    "two threads": {"OMP_NUM_THREADS": "2"},
+    "AVX2 only": {"OMP_NUM_THREADS": "1", **AVX2},
+}
+INTRODUCTION = """# What comes again, and what does not
+
+The same seed on the same machine with as many threads gives the same weights, to the last bit, for every
+trainer: a test holds it (`tests/golden/test_golden.py`). With another number of threads, or on a
+processor with other instructions, sums are added up in another order. The last digits of a step then
+differ, training carries the difference on, and after some epochs it is like having drawn another seed.
+
+`make determinism` has measured it: each trainer learns from a few questions on one thread, then again,
+then on two threads, and then with no more than AVX2. A cell says *same bits*, or by how much the furthest
+of the scores is off. The toys are small; `minilm` is a real cross-encoder, and `words` a MatchPyramid
+with vectors 300 wide."""
+AFTER = """## Stored figures, run again
+
+`demur reproduce PAPER TABLE --verify N` draws N of the stored cells, runs them again from nothing in a
+scratch folder, and compares; with `--record` it writes them down in `results/confirmed.json`. What holds
+no net must come out the same to a millionth; a net may be .003 off, or as far as the row's own seeds lie
+apart. Word vectors and embeddings are taken from the cache where they are there. Results from before keys
+held editions keep their old keys; tables mark them."""
+
+
+def learn() -> dict[str, Any]:
+    """What each trainer comes to in this process: scores, and a hash of the weights."""
+    import demur
+    from demur.training import trainer
+    from golden import trained
+
+    made = {name: trained.fresh(name) for name in trained.SPECS}
+    asked = {name: trained.scores_of(name, ranker) for name, ranker in made.items()}
+    pools = [demur.Pool(p.id, p.question, p.candidates[:6]) for p in trained.handbook()]
+    for name, by in {
+        "minilm": trainer("cross-encoder(base=minilm, precision=fp32, tokens=1024)"),
+        "words": trainer("match-pyramid", vectors=trained.wide(), epochs=3, early="none"),
+    }.items():
+        made[name] = by.train(pools)
+        asked[name] = [float(x) for each in made[name].score_pools(pools[:6]) for x in each]
+    found = {}
+    for name, ranker in made.items():
+        digest = hashlib.sha256(b"".join(trained.weights(ranker).values())).hexdigest()
+        found[name] = {"weights": digest[:16], "scores": asked[name]}
+    return found
+
+
+def main() -> int:
+    """Run all ways, keep what was found, and say where the same way came to other bits: 0 if nowhere."""
+    if "--here" in sys.argv:
+        sys.stdout.write(json.dumps(learn()))
+        return 0
+    found = {name: _apart(around) for name, around in WAYS.items()}
+    rows = {}
+    for name, first in found["once"].items():
+        rows[name] = {
+            way: {
+                "same bits": each[name]["weights"] == first["weights"],
+                "off": max(abs(a - b) for a, b in zip(first["scores"], each[name]["scores"], strict=True)),
+            }
+            for way, each in found.items()
+            if way != "once"
+        }
+    about = {
+        "commit": provenance.commit(),
+        "processor": provenance.kind(),
+        "command": "make determinism",
+    }
+    with replacing(RESULT) as file:
+        json.dump({**about, "versions": _versions(), "trainers": rows}, file, indent=1, sort_keys=True)
+        file.write("\n")
+    other = [name for name, row in rows.items() if not row["again"]["same bits"]]
+    print("\n".join(f"{name} came to other bits" for name in other) or f"{RESULT.name}: {len(rows)} trainers")
+    return int(bool(other))
+
+
+def _apart(around: dict[str, str]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, **around, "DEMUR_CACHE": cache}
+        command = [sys.executable, "-W", "ignore", "-m", "tools.determinism", "--here"]
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("numpy", "torch", "transformers")}
+
+
+def page() -> str:
+    """`docs/determinism.md`, from what was kept."""
+    parts = [INTRODUCTION]
+    if RESULT.is_file():
+        kept = json.loads(RESULT.read_text("utf-8"))
+        ways = [way for way in WAYS if way != "once"]
+        lines = ["| | " + " | ".join(ways) + " |", "|---|" + "---|" * len(ways)]
+        for name, row in kept["trainers"].items():
+            lines.append(f"| {name} | " + " | ".join(_said(row[way]) for way in ways) + " |")
+        versions = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
+        parts += ["\n".join(lines), f"<sub>{kept['processor']['name']}; {versions}; {kept['commit']}</sub>"]
+    parts.append(AFTER)
+    record = earlier.record(ROOT / "results")
+    if record:
+        lines = ["| kind | cells | hold | furthest off | may be |", "|---|---|---|---|---|"]
+        for name, cells in sorted(record.items()):
+            worst = max(cells, key=lambda cell: float(cell["difference"]) - float(cell["tolerance"]))
+            hold = sum(cell["holds"] for cell in cells)
+            figures = f"{worst['difference']:.2g} | {worst['tolerance']:.2g}"
+            lines.append(f"| {name} | {len(cells)} | {hold} | {figures} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _said(found: dict[str, Any]) -> str:
+    return "same bits" if found["same bits"] else f"{found['off']:.1g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
