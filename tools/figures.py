@@ -17,7 +17,8 @@ _MARK = re.compile(
 """Such as ``<!-- figure scan table2 | TANDA | wikiqa | MAP -->0.838<!-- / -->``: table, row, column and
 measure. Of several conventions ``fixed`` counts, or the table's first. Behind ``|`` may stand ``marked``, so
 that ▲ or ▼ says what is surely above or below its baseline; ``bare``, without an interval; ``gain``, the
-difference from the baseline, over the seeds that both have."""
+difference from the baseline, over the seeds that both have; ``paper``, what the paper printed, or what
+follows from that."""
 
 
 def filled(path: Path) -> str:
@@ -29,7 +30,10 @@ def filled(path: Path) -> str:
         wanted = (found[6] or "").strip("| ").split()
         if {"marked", "gain"} & set(wanted):
             cell = _cell(path, table, row, column, measure, beside=True)
+        if "paper" in wanted and cell.published is None:
+            raise DataError(f"the paper has no figure {table} | {row} | {column} | {measure}", path=path)
         said = f"{cell.difference:+.3f}" if "gain" in wanted else _said(cell, "bare" in wanted)
+        said = f"{cell.published:.3f}" if "paper" in wanted else said
         return f"{found[1]}{said}{mark(cell) if 'marked' in wanted else ''}{found[7]}"
 
     return _MARK.sub(now, path.read_text("utf-8"))

@@ -38,6 +38,16 @@ def test_a_figure_is_marked_where_that_is_asked_for(tmp_path: Path) -> None:
     assert -0.2 < float(said[:6]) < 0 and said.startswith("-0.") and said.endswith(" ▼<!-- / -->")
 
 
+def test_a_figure_may_be_the_papers(tmp_path: Path) -> None:
+    place = "risk table4 | BERT, PROBE-CNN | SQuAD 2.0"
+    page = tmp_path / "page.md"
+    page.write_text(f"<!-- figure {place} | gain E-AURC | paper -->x<!-- / -->", "utf-8")
+    assert filled(page) == f"<!-- figure {place} | gain E-AURC | paper -->0.189<!-- / -->"
+    page.write_text(f"<!-- figure {place} | EM | paper -->x<!-- / -->", "utf-8")
+    with pytest.raises(DataError, match="the paper has no figure"):
+        filled(page)
+
+
 @pytest.mark.parametrize("wrong", ["BM26", "Deep Matching Net"])
 def test_what_was_never_run_has_no_figure(wrong: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
