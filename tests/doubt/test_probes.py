@@ -104,7 +104,7 @@ def test_numbers_that_are_the_same_everywhere_are_left_as_they_are() -> None:
     states = [np.full((4, 2), 3.0, np.float32), np.arange(8, dtype=np.float32).reshape(4, 2) * 10]
     found = _scales([Shown(states, 0, 0)])
     assert found[0].tolist() == [1.0, 1.0]
-    assert found[1].tolist() == pytest.approx([20 * 5**0.5, 20 * 5**0.5])
+    assert found[1].tolist() == pytest.approx([10 * 5**0.5, 10 * 5**0.5])
 
 
 def test_lbfgs_finds_nothing_lower() -> None:
