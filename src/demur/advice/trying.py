@@ -6,6 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -153,7 +154,8 @@ class Trying:
         from demur.embedders import embedder
 
         texts = [text for pool in self.labelled[:_SAMPLE] for text in (pool.question, *pool.answers)][:_TEXTS]
-        makes = embedder(training.trainer(method.spec).features)  # type: ignore[attr-defined]  # a small net
+        taught_by: Any = training.trainer(method.spec)
+        makes = embedder(taught_by.features)
         makes.embed(texts[:1])
         begun = self.clock()
         makes.embed(texts)
