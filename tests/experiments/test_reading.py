@@ -160,7 +160,7 @@ def test_its_page_says_what_rows_are_and_what_was_not_run(table: Table, tmp_path
     assert "| Toy, in another's place | PROBA † |" in here and "BERT" not in page
     assert ", 1 reader</sub> *0.270*" in here
     assert "one that never answers" in here and "1 reader: all answers" in here
-    assert "| AURC | – *0.153* |" in there and "gain" not in there and "oracle" not in there
+    assert "| PROBA | – *0.153* |" in there and "gain" not in there and "oracle" not in there
     with pytest.raises(DemurError, match="neither data nor published"):
         dataclasses.replace(table, column=[*table.column, dataclasses.replace(table.column[1], name="x")])
     with pytest.raises(DemurError, match="no use for derived"):
