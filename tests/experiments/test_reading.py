@@ -163,8 +163,6 @@ def test_its_page_says_what_rows_are_and_what_was_not_run(table: Table, tmp_path
     assert "| PROBA | – *0.153* |" in there and "gain" not in there and "oracle" not in there
     with pytest.raises(DemurError, match="neither data nor published"):
         dataclasses.replace(table, column=[*table.column, dataclasses.replace(table.column[1], name="x")])
-    with pytest.raises(DemurError, match="no use for derived"):
-        dataclasses.replace(table, kind="quoting")
     with pytest.raises(DemurError, match="E-AUROC"):
         list(tables.cells(dataclasses.replace(table, derived=["E-AUROC"]), results))
 
