@@ -62,7 +62,7 @@ def test_every_recipe_runs_on_toy_data(
         elsewhere.setenv("DEMUR_CACHE", str(experiments.parent / "elsewhere"))
         elsewhere.setattr(makers, "specific", None)
         elsewhere.setattr(learning, "trained_by", None)
-        keys = {run.file: run.key(tables._of(run).sha) for run in tables.runs(table)}
+        keys = {run.file: run.key(tables.loaded(run).sha) for run in tables.runs(table)}
     tables.fill(table, results, (), lambda runs: None)
     assert keys == {file: json.loads((results / file).read_text("utf-8"))["key"] for file in keys}
     cells = list(tables.cells(table, results))
