@@ -163,5 +163,5 @@ def test_methods_are_told_apart_only_by_several_readers() -> None:
     assert marks.counted(cell()) == ", 3 seeds, 3 readers"
     assert marks.counted(cell(seeds=1, readers=1)) == ", 1 reader"
     assert marks.counted(cell(seeds=1, readers=0)) == "" == marks.counted(cell(seeds=0, readers=0))
-    for more in ({"wanted": 3}, {"learns": True}):
-        assert marks.counted(cell(seeds=1, readers=0, **more)) == ", 1 seed"
+    assert marks.counted(cell(seeds=1, readers=0, wanted=3)) == ", 1 seed"
+    assert marks.counted(cell(seeds=1, readers=0, learns=True)) == ", 1 seed"
