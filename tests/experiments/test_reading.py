@@ -135,7 +135,12 @@ def test_a_table_of_doubts(table: Table, tmp_path: Path) -> None:
             assert gain is not None and base is not None and gain == pytest.approx(1 - mean / base)
         assert (cells[row, "ms"].mean is None) == (row == "oracle")
         above, share = cells[row, "E-AURC"].mean, cells[row, "gain E-AURC"].mean
-        assert above == pytest.approx(mean - lowest, abs=2e-3) and base is not None and share is not None
+        assert (
+            above is not None
+            and above == pytest.approx(mean - lowest, abs=2e-3)
+            and base is not None
+            and share is not None
+        )
         assert share == pytest.approx(1 - above / (base - lowest), abs=1e-2), "of what is kept"
         assert cells[row, "AURC"].readers == 1, "however many seeds its doubt has"
     assert cells["PROBE-CNN", "gain E-AURC"].published == pytest.approx(0.189, abs=5e-4), "the paper's 13 %"
