@@ -139,6 +139,7 @@ def test_the_same_doubt_whatever_the_order_of_the_file(reader: Path) -> None:
 def test_a_reader_in_no_folder_gets_one_with_its_doubt(reader: Path, tmp_path: Path) -> None:
     held = list(pools(str(data(reader, "held"))))[:90]
     formats.write(tmp_path / "held.json", held)
+    words: tuple[object, ...]
     for model in ("mini", toys.answerer()):
         home = tmp_path / Path(model).name
         for words in ((), ("-o", "-"), ("-o", tmp_path / "g.json")):
