@@ -118,7 +118,7 @@ def test_cells_that_come_again_confirm_their_kind(filled: tuple[Table, Path]) ->
     [cell] = json.loads(file.read_text())[LEXICAL]
     assert cell["holds"] and cell["made_by"] and cell["processor"] and earlier.family(run) == LEXICAL
     assert origins(table, results)["bm25"] == "confirmed"
-    assert "† made by an earlier edition, confirmed by rerun of 1 cell of its kind" in markdown.section(
+    assert "° made by an earlier edition, confirmed by rerun of 1 cell of its kind" in markdown.section(
         table, results
     )
     verifying.recorded(done, results)

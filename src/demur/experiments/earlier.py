@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 RECORD = "confirmed.json"
 CONFIRMED, EARLIER, STALE, UNCLEAN = "confirmed", "earlier", "stale", "dirty"
-SIGNS = {CONFIRMED: "†", EARLIER: "‡", STALE: "§", UNCLEAN: "+"}
+SIGNS = {CONFIRMED: "°", EARLIER: "‡", STALE: "§", UNCLEAN: "+"}
 WORST = (STALE, UNCLEAN, EARLIER, CONFIRMED)
 """Of a cell over several seeds, the first of these counts."""
 SAID = {

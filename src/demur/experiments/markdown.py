@@ -16,7 +16,7 @@ Every figure comes from a file under `results/`, written by a run. Behind each m
 bootstrap interval over pools, unless the table says otherwise; a dash says that nothing was run yet, or that
 there is no such figure; *italics* are what the paper printed.
 `fixed` is our convention: the exact mean over random tie-breaks, all positives count, pools without a
-positive are left out. Signs such as † and ‡ behind a figure say where it comes from; below each table stands
+positive are left out. Signs such as ° and ‡ behind a figure say where it comes from; below each table stands
 what they mean.
 
 """
