@@ -103,16 +103,8 @@ def test_plan_names_the_least_that_can_be_promised() -> None:
         table = plan("overlap", pools(400), 0.9, risks=risks)
         with pytest.raises(NoThreshold) as refused:
             calibrate("overlap", pools(400), risks[0], 0.9)
-<<<<<<< HEAD
         assert table.lowest is not None
         assert table.lowest == refused.value.lowest and risks[0] < table.lowest < 0.3
-=======
-        assert (
-            table.lowest is not None
-            and table.lowest == refused.value.lowest
-            and risks[0] < table.lowest < 0.3
-        )
->>>>>>> risk
         assert calibrate("overlap", pools(400), table.lowest, 0.9).certificate.risk == table.lowest
     assert plan("overlap", pools(400), 0.9, risks=(0.3,)).lowest is None, "nothing was refused"
 
