@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from demur import precision
 from demur import registry
 from demur.editions import NETS, OBJECTIVES, TABLES, VECTORS, editions
 from demur.evaluation.conventions import CONVENTIONS
@@ -65,6 +66,7 @@ def alike(part: str, before: list[float], now: list[float]) -> bool:
 
 def main() -> int:
     """Write what is new, or of a raised edition; 1 if figures changed under an edition that did not."""
+    precision.ratio = lambda: 1.0  # numbers are those of fp32, as in the suite
     wrong, written = [], {}
     for part in known():
         now = RUNS[part]()

@@ -37,6 +37,10 @@ _QUESTIONS = [
     {"id": "b", "question": '"is ""it"" so?"', "answers": [], "is_impossible": True, "align_margin": 3.0},
 ]
 _SQUAD = {"data": [{"title": "T", "paragraphs": [{"context": "Ada wrote it. It is so.", "qas": _QUESTIONS}]}]}
+_QUERY = {
+    **{"query_id": 7, "query": "who?", "answer": ["Ada", "Bo"]},
+    "passages": [{"passage_id": 1, "passage_text": "It was Ada."}, {"passage_text": "Nobody."}],
+}
 _TREC = (
     "<QApairs id='32.1'>\n<question>\nWho\t?\nWP\t.\n</question>\n<positive>\nAda\t.\nNNP\t.\n</positive>\n"
     "<negative>\nBob\t.\nNNP\t.\n</negative>\n</QApairs>\n"
@@ -45,6 +49,11 @@ _TREC = (
 TEXTS: dict[str, Callable[[str], str]] = {
     "antique": lambda file: next(text for name, text in _ANTIQUE.items() if name in file),
     "asnq": lambda file: "q\ts\t1\nq\tt\t4\nr\tu\t3\n",
+    "covidfaq": lambda file: {
+        "covidfaq/answers.tsv.gz": "1\tStay in.\n2\tWash.\n",
+        "covidfaq/queries.tsv.gz": "1\t2\tclean?\n2\t1,2\twhat now?\n",
+        "covidfaq/questions.tsv.gz": "1\tMay I go out?\n2\tHow?\n",
+    }[file],
     "fiqa": lambda file: {
         "fiqa/questions.tsv.gz": "\tqid\tquestion\ttimestamp\n0\t3\tone?\tx\n1\t4\ttwo?\ty\n",
         "fiqa/qrels.tsv.gz": "\tqid\tdocid\n0\t3\t11\n1\t4\t12\n",
@@ -65,6 +74,7 @@ TEXTS: dict[str, Callable[[str], str]] = {
     ),
     "selqa": lambda file: json.dumps([_SELQA]) if "json" in file else "q ?\ta\t0\nq ?\tb\t1\nr ?\tc\t0\n",
     "semeval2016": lambda file: json.dumps(_FORUM) + "\n" if "jsonl" in file else _THREAD,
+    "sogourc": lambda file: json.dumps(_QUERY) + "\n",
     "squad": lambda file: json.dumps(_SQUAD),
     "squad-t": lambda file: json.dumps(_SQUAD),
     "trecqa": lambda file: "qid\tq\ta\tl\n7\tq?\tx y\t1\n7\tq?\tz\t0\n" if "tsv" in file else _TREC,

@@ -26,6 +26,7 @@ FLOORS = [
         "cache",
         "cleaning",
         "processor",
+        "precision",
     },
     {"data"},
     {"embedders", "nets"},
