@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from demur import precision
-from demur import registry
+from demur import precision, registry
 from demur.editions import NETS, OBJECTIVES, TABLES, VECTORS, editions
 from demur.evaluation.conventions import CONVENTIONS
 from golden import datasets, judged, rankers, trained

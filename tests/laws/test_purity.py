@@ -89,7 +89,8 @@ def test_help_imports_the_command_line_and_no_more(words: list[str]) -> None:
     except SystemExit as done:
         assert done.code == 0
     ours = {{name for name in sys.modules if name.startswith("demur.")}}
-    more = {{name for name in ours if not name.startswith("demur.cli")}} - {{"demur.errors", "demur.processor"}}
+    more = {{name for name in ours if not name.startswith("demur.cli")}}
+    more -= {{"demur.errors", "demur.processor"}}
     print("MORE", sorted(more | {{"numpy", "scipy", "rich.console", "onnxruntime"}} & set(sys.modules)))
     """
     assert run(code).splitlines()[-1] == "MORE []"
