@@ -41,6 +41,10 @@ def test_other_figures_ask_for_another_edition(monkeypatch: pytest.MonkeyPatch) 
 def test_rounding_is_no_other_figure() -> None:
     assert alike("ranker x", [8.0, 0.5], [8.0005, 0.50009]) and not alike("ranker x", [0.5], [0.5002])
     assert alike("trainer x", [0.5], [0.502]) and not alike("trainer x", [0.5], [0.504])
+    assert alike("trainer x", [0.5, 0.7, 0.9], [0.504, 0.704, 0.904]), "the level of scores"
+    assert not alike("trainer x", [0.5, 0.7, 0.9], [0.504, 0.704, 0.91])
+    assert not alike("trainer x", [0.5, 0.7, 0.9], [0.6, 0.8, 1.0])
+    assert not alike("ranker x", [0.5, 0.7, 0.9], [0.504, 0.704, 0.904])
     assert not alike("trainer x", [0.5], [0.5, 0.1]) and not alike("ranker x", [0.5], [float("nan")])
 
 
