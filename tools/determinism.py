@@ -50,8 +50,8 @@ held editions keep their old keys; tables mark them.
 One figure was looked into. MatchPyramid on WikiQA, seed 0, came out otherwise than it is kept. The
 commit that the kept file names and a later one, on one thread each and with the same word vectors, gave
 each other's figures to the last bit, in the end and after the first epochs that were compared, and neither
-gave the kept ones: so it is no change of code since, but what the kept run was made on, its processor, its threads or its word
-vectors, which it did not write down. Results do now."""
+gave the kept ones: so it is no change of code since, but what the kept run was made on, its processor, its
+threads or its word vectors, which it did not write down. Results do now."""
 
 
 def learn() -> dict[str, Any]:
