@@ -48,8 +48,9 @@ def test_where_training_wins_it_is_recommended() -> None:
 def test_where_words_are_enough_the_simplest_is_recommended() -> None:
     found = advise(made.pools(40, by_words=True), 5)
     assert found.method.name == "bm25"
-    assert "siamese" in found.labels and found.curve is not None
-    assert found.curve.sizes[0] == 8 and found.curve.sizes[-1] == 30
+    assert "a small net was level with about" in found.labels and found.curve is None
+    few = [trial for trial in found.skipped if trial.method.labels]
+    assert few and all("40 labels are far too few" in trial.skipped for trial in few)
 
 
 def test_the_same_seed_gives_the_same_advice_in_any_order() -> None:
@@ -99,7 +100,8 @@ def test_what_does_not_fit_is_left_out_and_says_so() -> None:
     found = advise(made.pools(20, by_words=False), 5, clock=lambda: next(ticks))
     assert [row.judged.name for row in found.rows] == ["bm25"]
     assert {trial.method.name for trial in found.skipped} == {"average", "siamese", "siamese + bm25"}
-    assert all("needs about" in one.skipped or one.skipped == "no time was left" for one in found.skipped)
+    reasons = ("needs about", "no time was left", "20 labels are far too few")
+    assert all(any(reason in one.skipped for reason in reasons) for one in found.skipped)
     assert all("are left" in one.skipped for one in found.skipped if "needs" in one.skipped)
     slow = ticking()
     with pytest.raises(demur.DemurError, match="give more --minutes"):

@@ -71,7 +71,7 @@ def test_the_fingerprint_is_of_the_weights(tmp_path: Path) -> None:
     "settings, complaint",
     [
         ({}, "needs weights"),
-        ({"model": "x", "precision": "int8"}, "use precision=fp32 or bf16"),
+        ({"model": "x", "precision": "int8"}, "use precision=auto, bf16 or fp32"),
         ({"model": "x", "max_length": 3}, "use 16 or more"),
     ],
 )

@@ -89,7 +89,7 @@ def test_prompts_are_the_models_own_unless_said(tmp_path: Path) -> None:
 
 
 def test_wrong_settings_are_told_when_it_is_built() -> None:
-    with pytest.raises(demur.DemurError, match="precision=half of an encoder"):
+    with pytest.raises(demur.DemurError, match="precision='half' is not known"):
         demur.ranker("encoder", precision="half")
 
 
