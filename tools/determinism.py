@@ -35,7 +35,7 @@ trainer: a test holds it (`tests/golden/test_golden.py`). With another number of
 processor with other instructions, sums are added up in another order. The last digits of a step then
 differ, training carries the difference on, and after some epochs it is like having drawn another seed.
 
-`make determinism` has measured it: each trainer learns from a few questions on one thread, then again,
+`make determinism` measures it: each trainer learns from a few questions on one thread, then again,
 then on two threads, and then with no more than AVX2. A cell says *same bits*, or by how much the furthest
 of the scores is off. The toys are small; `minilm` is a real cross-encoder, and `words` a MatchPyramid
 with vectors 300 wide."""
