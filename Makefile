@@ -22,11 +22,11 @@ test-slow: $(VENV)/.dev
 # What reckons, as a processor with AVX2 and no more would have it.
 test-avx2: $(VENV)/.dev
 	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 $(BIN)/pytest -n 2 -q -m "not slow and not emulated" \
-		tests/nets tests/training tests/reading tests/rankers tests/doubt
+		tests/nets tests/training tests/reading tests/rankers tests/doubt tests/embedders tests/golden tests/test_precision.py
 
 # Under processors that qemu-x86_64 emulates (Debian: qemu-user).
 test-emulated: $(VENV)/.dev
-	$(BIN)/pytest -n 2 -q -m emulated --timeout 1200
+	$(BIN)/pytest -n 2 --dist loadfile -q -m emulated --timeout 1200
 
 # All that needs no torch, in a place of its own: make test-core PYTHON=python3.12
 CORE := $(VENV)/core-$(notdir $(PYTHON))

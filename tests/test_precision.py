@@ -116,9 +116,13 @@ def test_without_a_cache_it_is_raced_for_all_the_same(monkeypatch: pytest.Monkey
 
 
 def test_the_race_moves_neither_threads_nor_random_numbers() -> None:
-    threads, drawn = torch.get_num_threads(), torch.get_rng_state()
-    assert precision.race() >= 0
-    assert torch.get_num_threads() == threads and torch.equal(torch.get_rng_state(), drawn)
+    before, drawn = torch.get_num_threads(), torch.get_rng_state()
+    torch.set_num_threads(2)  # more than the race has
+    try:
+        assert precision.race() >= 0, "0 where bf16 is imitated"
+        assert torch.get_num_threads() == 2 and torch.equal(torch.get_rng_state(), drawn)
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_bf16_by_name_is_obeyed_where_it_is_slow_and_said_once(
@@ -143,6 +147,17 @@ def test_a_layer_without_kernels_is_computed_in_fp32_and_this_is_said_once(
         assert precision.computed(compute, "bf16", "cpu") and precision.computed(compute, "bf16", "cpu")
     [said] = caplog.messages
     assert said == "torch cannot compute all of this network in bf16 on this machine; fp32 is taken"
+
+
+def test_what_is_told_is_what_was_taken_in_the_end() -> None:
+    def compute() -> bool:
+        if torch.is_autocast_enabled("cpu"):
+            raise RuntimeError("could not create a primitive descriptor")
+        return True
+
+    with precision.noted() as told:
+        assert precision.computed(compute, precision.taken("bf16", "cpu"), "cpu")
+    assert told == {"reading": {"fp32"}}
 
 
 def test_errors_of_another_kind_stay_what_they_are() -> None:

@@ -1,4 +1,4 @@
-"""Puts the weights of the small model that comes with demur into today's graph (`make regraph`).
+"""Puts the weights of the packaged model into today's graph (`python -m tools.regraph_mini`).
 
 The bytes stay as training left them. What stands on its scores is made again: confidence, gates and card.
 """

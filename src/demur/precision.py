@@ -64,7 +64,8 @@ def of_made(precision: str) -> str:
 def taken(precision: str, device: str, what: str = "reading") -> str:
     """The precision that is computed in on a device: bf16, fp16 or fp32. It is noted for who asks."""
     check(precision)
-    if precision == AUTO:
+    named = precision != AUTO
+    if not named:
         precision = (_MEANING.get() or {}).get(what, AUTO)
     if device.startswith("cuda"):
         found = _of_gpu() if precision == AUTO else precision
@@ -74,7 +75,7 @@ def taken(precision: str, device: str, what: str = "reading") -> str:
         found = "bf16" if ratio() >= FASTER else "fp32"
     else:
         found = precision
-        if precision == "bf16":
+        if precision == "bf16" and named:
             _warn_if_slow()
     note(what, found)
     return found
@@ -103,6 +104,7 @@ def computed(compute: Callable[[], _Found], taken: str, device: str) -> _Found:
             raise
         found = compute()  # raises again where it was something else
     missing(taken)
+    note("reading", "fp32", instead=taken)
     return found
 
 
@@ -151,10 +153,11 @@ def noted() -> Iterator[dict[str, set[str]]]:
         _NOTES.reset(before)
 
 
-def note(what: str, taken: str) -> None:
-    """Tell a block of `noted` around this what was taken."""
+def note(what: str, taken: str, instead: str = "") -> None:
+    """Tell a block of `noted` around this what was taken, `instead` of what had been told before."""
     if (notes := _NOTES.get()) is not None:
         notes.setdefault(what, set()).add(taken)
+        notes[what].discard(instead)
 
 
 @cache

@@ -50,8 +50,10 @@ def threads() -> int:
     asked = os.environ.get(THREADS, "").strip()
     if not asked or asked == "0":
         return min(cores(), _quota())
-    if not (asked.isascii() and asked.isdigit()):
-        raise UsageError(f"{THREADS}={asked} means nothing; use 1 or more, or 0 for all cores")
+    if not (asked.isascii() and asked.isdigit() and len(asked) < 12):
+        raise UsageError(
+            f"{THREADS}={asked[:40]} means nothing; use 1 or more, or 0 for all that may be used"
+        )
     return int(asked)
 
 

@@ -86,5 +86,5 @@ def test_a_wrong_number_of_threads_is_said_whatever_is_asked(
     monkeypatch.setattr(sys, "argv", ["demur", "data", "list"])
     with pytest.raises(SystemExit) as left:
         main()
-    said = "demur: DEMUR_THREADS=many means nothing; use 1 or more, or 0 for all cores\n"
+    said = "demur: DEMUR_THREADS=many means nothing; use 1 or more, or 0 for all that may be used\n"
     assert (left.value.code, *capsys.readouterr()) == (2, "", said)

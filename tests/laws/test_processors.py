@@ -71,6 +71,10 @@ def test_exported_files_are_safe_in_any_runtime(kind: str, tmp_path: Path) -> No
     model = onnx.load(exported(kind, tmp_path))
     constants = {each.name: to_array(each) for each in model.graph.initializer}
     products = [node for node in model.graph.node if node.op_type.startswith("MatMulInteger")]
+    others = {
+        node.op_type for node in model.graph.node if "Integer" in node.op_type or "QLinear" in node.op_type
+    }
+    assert others <= {"MatMulInteger", "MatMulIntegerToFloat"}, "the law knows no other product of bytes"
     weights = [constants[node.input[1]] for node in products]
     assert weights and all(each.dtype == np.int8 for each in weights)
     assert max(map(sums, weights)) <= LARGEST

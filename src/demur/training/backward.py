@@ -53,7 +53,7 @@ class Backward:
                 weight.grad = None
             found = self._of(loss_of, parts)  # raises again where it was something else
             precision.missing(lacking)
-            precision.note("learning", self.taken)
+            precision.note("learning", self.taken, instead=lacking)
         self._sure = True
         return found
 
