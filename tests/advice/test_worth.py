@@ -73,6 +73,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.extras
 def test_with_few_labels_advice_tries_no_net_and_says_why(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ def test_with_few_labels_advice_tries_no_net_and_says_why(
     assert [row.judged.name for row in named.rows][-1] == own.removeprefix("train "), "what is named is tried"
 
 
+@pytest.mark.extras
 def test_a_net_with_data_of_its_own_learns_from_them_once(small: Path) -> None:
     formats.write(small / "other.jsonl", made.pools(40, by_words=False, seed=5))
     spec = methods.METHODS[2].spec
