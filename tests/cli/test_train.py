@@ -30,6 +30,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_recipe_and_options_make_the_same_model(data: Path) -> None:
     trainer = f'siamese(features="{made.words()}", loss=pairwise, epochs=2)'
     (data / "r.toml").write_text(
@@ -52,6 +53,7 @@ def test_a_recipe_and_options_make_the_same_model(data: Path) -> None:
     assert json.loads(done.stdout)["measures"]["MAP"]["mean"] == said["dev"]["MAP"]["mean"]
 
 
+@pytest.mark.slow
 def test_a_base_is_an_encoder_for_a_cross_encoder(data: Path) -> None:
     words = ("--data", data / "train.jsonl", "--dev", data / "dev.tsv", "--base", toys.classifier())
     done = demur("train", *words, "-o", data / "m", "--json")

@@ -119,6 +119,7 @@ def test_no_torch_is_needed() -> None:
     assert done.stdout.split() == ["2", "2"]
 
 
+@pytest.mark.slow
 def test_sureness_lies_in_the_folder_and_travels(tmp_path: Path) -> None:
     signals = names(1)
     ranges = np.column_stack([np.full(len(signals), -5.0), np.full(len(signals), 5.0), np.ones(len(signals))])
