@@ -135,28 +135,25 @@ def test_bf16_by_name_is_obeyed_where_it_is_slow_and_said_once(
     assert "precision=bf16 takes 5.0 times as long as fp32 on this processor" in said
 
 
+def lacking() -> bool:
+    """A computation for which torch has no kernel in half precision."""
+    if torch.is_autocast_enabled("cpu"):
+        raise RuntimeError("could not create a primitive descriptor")
+    return True
+
+
 def test_a_layer_without_kernels_is_computed_in_fp32_and_this_is_said_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def compute() -> bool:
-        if torch.is_autocast_enabled("cpu"):
-            raise RuntimeError("could not create a primitive descriptor")
-        return True
-
     with caplog.at_level(logging.WARNING, "demur"):
-        assert precision.computed(compute, "bf16", "cpu") and precision.computed(compute, "bf16", "cpu")
+        assert all(precision.computed(lacking, "bf16", "cpu") for _ in range(2))
     [said] = caplog.messages
     assert said == "torch cannot compute all of this network in bf16 on this machine; fp32 is taken"
 
 
 def test_what_is_told_is_what_was_taken_in_the_end() -> None:
-    def compute() -> bool:
-        if torch.is_autocast_enabled("cpu"):
-            raise RuntimeError("could not create a primitive descriptor")
-        return True
-
     with precision.noted() as told:
-        assert precision.computed(compute, precision.taken("bf16", "cpu"), "cpu")
+        assert precision.computed(lacking, precision.taken("bf16", "cpu"), "cpu")
     assert told == {"reading": {"fp32"}}
 
 
