@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import logging
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import demur
+from demur import processor
 from demur.rankers import runtime
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.reading.mini import PACKAGED
@@ -33,9 +35,27 @@ def test_one_place_opens_sessions() -> None:
     assert found == {"runtime.py"}
 
 
-def test_every_session_keeps_products_exact() -> None:
-    session = runtime.session(PACKAGED / "model.onnx")
-    assert session.get_session_options().get_session_config_entry(runtime.WIDE) == "1"
+def test_sessions_keep_products_exact_where_they_would_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "overflows", lambda: True)
+    options = runtime.session(PACKAGED / "model.onnx").get_session_options()
+    assert options.get_session_config_entry(runtime.WIDE) == "1"
+    monkeypatch.setattr(runtime, "overflows", lambda: False)
+    options = runtime.session(PACKAGED / "model.onnx").get_session_options()
+    with pytest.raises(
+        RuntimeError, match=runtime.WIDE
+    ):  # it is not set: it costs time where nothing overflows
+        options.get_session_config_entry(runtime.WIDE)
+
+
+def test_the_trial_would_overflow() -> None:
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load_from_string(base64.b85decode(runtime._PROBE))
+    weight, product = model.graph.node
+    assert product.op_type == "MatMulIntegerToFloat"
+    values = onnx.numpy_helper.to_array(weight.attribute[0].t)
+    assert values.dtype == np.int8 and sums(np.full((16, 16), values[0])) > LARGEST
+    if "VNNI" in processor.here().features:
+        assert not runtime.overflows()
 
 
 def exported(kind: str, folder: Path) -> Path:
