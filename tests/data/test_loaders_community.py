@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from data.loaded import Write, outline
+from demur import data
+from demur.data import binary, relevant
 from demur.data.loaders import antique, covidfaq, fiqa, insuranceqa, semeval2016, yahoocqa
 from demur.errors import DataError
+from demur.types import Pool
 
 THREAD = """<?xml version="1.0"?>
 <!DOCTYPE xml [<!ELEMENT xml (Thread*)>]>
@@ -72,6 +75,15 @@ def test_antique_as_the_scan_paper_has_it(write: Write, judged: tuple[Path, Path
     assert [c.extra["grade"] for p in pools for c in p.candidates] == [3, 2, 4, 1]
     assert [p.labels for p in antique.graded(pools)] == [[2, 1], [3, 0]]
     assert [p.labels for p in pools] == [[1, 0], [1, 0]]
+
+
+def test_antique_by_grades_is_right_from_grade_3_on() -> None:
+    ids = ("antique/test/graded", "antique/test/graded/clean", "antique/test")
+    assert [relevant(data.pools(id)) for id in ids] == [2, 2, 1]
+    graded = data.Pools("graded", (), lambda: iter([Pool.of("q", ["a", "b", "c"], [2, 1, None])]), relevant=2)
+    assert [pool.labels for pool in binary(graded)] == [[1, 0, None]]
+    plain = data.pools("antique/test")
+    assert binary(plain) is plain
 
 
 @pytest.mark.parametrize(

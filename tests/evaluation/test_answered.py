@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from demur.data import Pools
 from demur.errors import DemurError
 from demur.evaluation import (
     AURC,
@@ -100,6 +101,16 @@ def test_graded_labels_count_from_where_the_measure_says() -> None:
     assert report.measures["Risk(rel=2)@1"].mean == 3.5 / 4
     assert report.measures["AURC(rel=2)"].mean == AURC.of(SURE[:4], [1, 1, 1, 0.5])
     assert Report.from_json(report.to_json()).to_json() == report.to_json()
+
+
+def test_pools_say_from_which_label_an_answer_is_right() -> None:
+    graded = Pools("graded", (), lambda: iter(POOLS), relevant=2)
+    report = evaluate(SCORES, graded, "MAP,P@1,nDCG@10,Risk@1", confidences=SURE)
+    wanted = evaluate(SCORES, POOLS, "MAP(rel=2),P(rel=2)@1,nDCG@10,Risk(rel=2)@1", confidences=SURE)
+    assert report.measures == wanted.measures
+    assert list(report.measures) == ["MAP(rel=2)", "P(rel=2)@1", "nDCG@10", "Risk(rel=2)@1"], (
+        "gains count all labels"
+    )
 
 
 def test_json_keeps_answers_apart_from_values_per_pool(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import demur
-from demur import editions
-from demur.data import formats, pools
+from demur import data, editions
+from demur.data import Pools, formats, pools
 from demur.errors import DemurError, UsageError
 from demur.experiments import markdown, tables
 from demur.types import Pool
@@ -122,6 +122,28 @@ def test_one_column_may_be_run_and_shown(experiments: Path) -> None:
     assert shown and all(cell.column == "beasts" for cell in shown)
     section = markdown.section(table, results)  # a column of nothing is named, and no more
     assert "| | beasts (9 pools) |\n" in section and "Not run yet: not yet; animals." in section
+
+
+def test_answers_are_right_from_the_label_that_the_data_names(
+    experiments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [Pool.of(f"ape {n}", ["bee", "ape", "cat"], [2, 1, 0], id=str(n)) for n in range(4)]
+    [table] = tables.find(experiments)
+    before = {run.row.name: run.key("data") for run in tables.runs(table)}
+    graded = Pools("graded", (), lambda: iter(made), relevant=2)
+    monkeypatch.setattr(data, "pools", lambda name: graded)
+    assert all(run.key("data") != before[run.row.name] for run in tables.runs(table)), "other figures"
+    fill(experiments, "lexical")
+    [cell] = [
+        cell
+        for cell in tables.cells(table, experiments.parent / "results", ["bm25"])
+        if (cell.measure, cell.convention) == ("MAP", "fixed")
+    ]
+    assert cell.mean == pytest.approx(demur.evaluate("bm25", made, "MAP(rel=2)").measures["MAP(rel=2)"].mean)
+    assert cell.relevant == 2
+    assert "animals (4 pools; right from label 2 on)" in markdown.section(
+        table, experiments.parent / "results"
+    )
 
 
 def test_a_setting_that_is_off_leaves_what_was_learnt_as_it_is() -> None:

@@ -45,13 +45,14 @@ def advise(
     """Say which method suits these pools and the labels they have, and why; train it with --save."""
     from demur import advice
     from demur.cli.console import tracked, warnings_noted
-    from demur.data import stream
+    from demur.data import binary
+    from demur.data import pools as pools_of
     from demur.store import free
 
     with warnings_noted():
         if save is not None:
             free(save)
-        pools = list(tracked(stream(data), "reading", "pools"))
+        pools = list(tracked(binary(pools_of(data)), "reading", "pools"))
         if label_next is not None:
             _suggested(advice.suggest(pools, label_next, seed), json)
             return

@@ -71,6 +71,7 @@ def evaluate(
     json: JsonFlag = False,
 ) -> None:
     """Measure how well candidates are ranked, or answers quoted: with intervals, the convention named."""
+    from demur.data import relevant
     from demur.errors import UsageError
     from demur.evaluation import evaluate as measure
     from demur.evaluation import evaluate_run
@@ -112,10 +113,12 @@ def evaluate(
             raise UsageError("a run does not say how sure it is; leave --qualifier out, or name a --ranker")
         if ranker is not None or (data is None) == (qrels is None):
             raise UsageError("a run needs labels and no ranker; name either --qrels FILE or DATA")
-        judged = _labels(_read(data, read_as)) if data is not None else read_qrels(qrels or "")
+        pools = _read(data, read_as) if data is not None else []
+        judged = _labels(pools) if data is not None else read_qrels(qrels or "")
         scores = read_run(run)
         report = evaluate_run(
             *(scores, judged, measures, convention, no_positive),
+            relevant=relevant(pools),
             confidence=confidence,
             seed=seed,
             name=run,
@@ -207,12 +210,16 @@ def _suite(
     console.print(said, markup=False)
 
 
-def _read(data: str, read_as: str | None) -> list[Pool]:
+def _read(data: str, read_as: str | None) -> Sequence[Pool]:
     """The pools of a dataset or file; reading a large file shows how far it is."""
-    from demur.data import formats, stream
+    from demur.data import Pools, formats
+    from demur.data import pools as find
 
-    pools = stream(data) if read_as is None else formats.read(data, read_as)
-    return list(tracked(pools, "reading", "pools"))
+    if read_as is not None:
+        return list(tracked(formats.read(data, read_as), "reading", "pools"))
+    found = find(data)
+    held = list(tracked(found.stream(), "reading", "pools"))
+    return Pools(found.id, found.files, lambda: iter(held), found.relevant)
 
 
 def _scores(pools: Sequence[Pool], data: str) -> list[list[float]]:

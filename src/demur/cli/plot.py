@@ -45,6 +45,7 @@ def plot(
 ) -> None:
     """Draw risk over coverage, confidence by outcome, or how far confidence can be believed."""
     from demur.cli.gating import gate_at
+    from demur.data import binary
     from demur.data import pools as load_pools
     from demur.errors import UnknownName, UsageError
     from demur.evaluation import plots
@@ -53,7 +54,7 @@ def plot(
         raise UnknownName("picture", show, SHOWN)
     plots.form_of(output)
     opened = None if gate is None else gate_at(gate)
-    pools = load_pools(data)
+    pools = list(binary(load_pools(data)))
     with meter("scoring", "pairs") as advance:
         systems = _systems(pools, opened, ranker or [], qualifier or [], advance)
     first = next(iter(systems))

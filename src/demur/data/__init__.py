@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from demur.data.checking import Finding, check
-from demur.data.datasets import Dataset, Pools, dataset, load, pools, stream
+from demur.data.datasets import Dataset, Pools, binary, dataset, load, pools, relevant, stream
 from demur.data.sources import Facts
 from demur.data.summary import Summary, summarise
 
@@ -13,10 +13,12 @@ __all__ = [
     "Finding",
     "Pools",
     "Summary",
+    "binary",
     "check",
     "dataset",
     "load",
     "pools",
+    "relevant",
     "stream",
     "summarise",
 ]

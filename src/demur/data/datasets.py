@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import overload
 
 from demur import registry
 from demur.data import formats, sources, subsets
-from demur.data.loaders.base import Loader, Split, Subset
+from demur.data.loaders.base import Loader, Split, Subset, relabelled
 from demur.errors import DataError, UnknownName, UsageError
 from demur.types import Pool
 
@@ -19,12 +19,16 @@ from demur.types import Pool
 class Pools(Sequence[Pool]):
     """The pools of a split or file: read at the first touch, then kept in memory.
 
-    `files` names what they are read from: files below the data folder, or the user's own.
+    `files` names what they are read from: files below the data folder, or the user's own. An answer is right
+    from the label `relevant` on; lower ones above 0 count for measures of graded relevance alone.
     """
 
-    def __init__(self, id: str, files: tuple[str, ...], read: Callable[[], Iterator[Pool]]) -> None:
+    def __init__(
+        self, id: str, files: tuple[str, ...], read: Callable[[], Iterator[Pool]], relevant: int = 1
+    ) -> None:
         self.id = id
         self.files = files
+        self.relevant = relevant
         self._read = read
 
     def stream(self) -> Iterator[Pool]:
@@ -124,7 +128,8 @@ def _registered(name: str, rest: str) -> Dataset | Pools:
         if f"{rest}/".startswith(f"{split}/"):
             parts = rest[len(split) + 1 :].split("/") if rest != split else []
             chosen = [subsets.find(part, loader.subsets, f"{name}/{split}") for part in parts]
-            return _pools(name, rest, loader.splits[split], chosen)
+            relevant = max([1, *(loader.relevant.get(part, 1) for part in parts)])
+            return _pools(name, rest, loader.splits[split], chosen, relevant)
     folder = f"{rest}/" if rest else ""
     inside = {
         split.removeprefix(folder): _pools(name, split, source)
@@ -136,14 +141,30 @@ def _registered(name: str, rest: str) -> Dataset | Pools:
     return Dataset(f"{name}/{rest}".rstrip("/"), inside)
 
 
-def _pools(name: str, rest: str, split: Split, chosen: Sequence[Subset] = ()) -> Pools:
+def _pools(name: str, rest: str, split: Split, chosen: Sequence[Subset] = (), relevant: int = 1) -> Pools:
     def read() -> Iterator[Pool]:
         pools = split.read(*(sources.locate(name, file) for file in split.files))
         for subset in chosen:
             pools = subset(pools)
         return pools
 
-    return Pools(f"{name}/{rest}", split.files, read)
+    return Pools(f"{name}/{rest}", split.files, read, relevant)
+
+
+def relevant(pools: Iterable[Pool]) -> int:
+    """The lowest label of a right answer: 1, unless the pools are a subset that says otherwise."""
+    return pools.relevant if isinstance(pools, Pools) else 1
+
+
+def binary(pools: Iterable[Pool]) -> Iterable[Pool]:
+    """The pools with the labels 0 and 1, for whoever only asks what is right; the same if they are."""
+    lowest = relevant(pools)
+    if lowest == 1:
+        return pools
+    return [
+        relabelled(pool, [None if label is None else int(label >= lowest) for label in pool.labels])
+        for pool in pools
+    ]
 
 
 def dataset(name: str) -> Dataset:

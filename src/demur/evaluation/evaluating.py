@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from demur.data import relevant as data_relevant
 from demur.errors import DataError, UsageError
 from demur.evaluation.answered import Answered, Qualifier
 from demur.evaluation.bootstrap import measure_answers
@@ -45,10 +46,13 @@ def evaluate(
 ) -> Report:
     """The report on a ranker, or on one array of scores per pool, over labelled pools.
 
-    Measures such as AURC need to know how sure each answer is: a qualifier says so (margin, if none is
-    named), or `confidences`, a number for each pool. The `confidence` is that of the intervals.
+    Measures count the labels of right answers that the pools name, see `demur.data.relevant`, and are then
+    spelled with it: ``MAP(rel=2)``. Those such as AURC need to know how sure each answer is: a qualifier says
+    so (margin, if none is named), or `confidences`, a number for each pool. The `confidence` is that of the
+    intervals.
     """
-    wanted = parse_measures(measures)
+    lowest = data_relevant(pools)
+    wanted = [measure.from_label(lowest) for measure in parse_measures(measures)]
     rules = find_convention(convention, no_positive)
     data = data or str(getattr(pools, "id", ""))
     pools = pools if isinstance(pools, Sequence) else list(pools)
@@ -76,13 +80,16 @@ def evaluate_run(
     seed: int = 0,
     name: str = "",
     data: str = "",
+    relevant: int = 1,
 ) -> Report:
     """The report on a run, `{query: {document: score}}`, over the queries that the qrels judge.
+
+    Documents are `relevant` from this label on, for measures that do not say from which themselves.
 
     Retrieved documents without a judgement are not relevant, and stand in the ranking. A judged query that
     the run does not know counts as 0, or is skipped under `trec`, as trec_eval does without -c.
     """
-    wanted = parse_measures(measures)
+    wanted = [measure.from_label(relevant) for measure in parse_measures(measures)]
     if selective := split(wanted)[1]:
         raise UsageError(
             f"{selective[0]} needs to know how sure each answer is, and a run does not say; "

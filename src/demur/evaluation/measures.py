@@ -69,6 +69,14 @@ class Measure:
         """The lowest label that counts as positive."""
         return int(dict(self.settings).get("rel", 1))
 
+    def from_label(self, lowest: int) -> Self:
+        """The measure of answers that are right from this label on, unless it names a label above 1 itself.
+
+        Graded gains are the measure of all labels: those stay as they are.
+        """
+        own = "rel" in dict(self.settings) or "gain" in self._defaults()
+        return self if own or "rel" not in self._defaults() else self.__call__(rel=lowest)
+
     def values(self, ranked: Ranked) -> FloatArray:
         """One value per pool; NaN where the convention leaves the pool out."""
         at = self.at or ranked.rules.cutoff

@@ -45,6 +45,11 @@ def pools_of(names: str) -> tuple[Pool, ...]:
     return tuple(pool for name in names.split("+") if name.strip() for pool in data.pools(name.strip()))
 
 
+def relevant_of(names: str) -> int:
+    """The lowest label of a right answer in the pools of ids joined by +."""
+    return max([1, *(data.pools(name.strip()).relevant for name in names.split("+") if name.strip())])
+
+
 @lru_cache(maxsize=256)
 def hash_of(names: str) -> str:
     """The hash of the pools of ids joined by +."""

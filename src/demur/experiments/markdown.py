@@ -72,7 +72,12 @@ def grid(table: Table, found: Iterable[Cell]) -> str:
     by_place = {(cell.row, cell.column): cell for cell in found}
     pools = {c.name: max(by_place[row.name, c.name].pools for row in table.row) for c in table.column}
     names = [name for name, count in pools.items() if count] or list(pools)
-    lines = ["| | " + " | ".join(f"{name} ({pools[name]} pools)" for name in names) + " |"]
+    lowest = {c.name: by_place[table.row[0].name, c.name].relevant for c in table.column}
+    said = {
+        name: f"{pools[name]} pools" + f"; right from label {lowest[name]} on" * (lowest[name] > 1)
+        for name in names
+    }
+    lines = ["| | " + " | ".join(f"{name} ({said[name]})" for name in names) + " |"]
     lines.append("|---|" + "---|" * len(names))
     for row in table.row:
         shown = [show(by_place[row.name, name]) for name in names]

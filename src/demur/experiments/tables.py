@@ -51,6 +51,8 @@ class Cell:
     """Where it comes from, unless from a clean run by today's editions: see `demur.experiments.earlier`."""
     confirmed: int = 0
     """How many cells of its kind were run again."""
+    relevant: int = 1
+    """The lowest label of a right answer; gains of nDCG count all labels."""
 
 
 def home() -> Path:
@@ -236,6 +238,7 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
             origins = {earlier.origin(run, one, results) for run, one in kept_of}
             of_kind = len(earlier.record(results).get(earlier.family(runs_[0]), ())) if runs_ else 0
             note = "; ".join(text for text in (row.note, column.note) if text)
+            relevant = learning.relevant_of(column.data) if table.kind == "ranking" else 1
             places = product(KINDS[table.kind].points(column), table.conventions, table.figures)
             beside = excess.figures(table, row, column, results) if table.derived else {}
             for point, convention, measure in places:
@@ -259,4 +262,5 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
                     learns=learns(table, row),
                     origin=next((each for each in earlier.WORST if each in origins), "") if figure else "",
                     confirmed=of_kind,
+                    relevant=relevant,
                 )

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from demur.data import binary
 from demur.errors import DataError, UsageError
 from demur.files import replacing, whole
 from demur.rankers import Ranker
@@ -143,7 +144,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (
 
 def answer_sets(ranker: str | Ranker, pools: Iterable[Pool], level: float = 0.9) -> AnswerSets:
     """A rule for sets that hold a correct answer at this rate, calibrated on the answerable of the pools."""
-    everything = list(pools)
+    everything = list(binary(pools))
     answerable = [pool for pool in everything if pool.positives]
     if not answerable:
         raise UsageError("no pool has a correct candidate; answer sets are calibrated on labelled questions")

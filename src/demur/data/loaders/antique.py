@@ -106,4 +106,5 @@ LOADER = Loader(
         "full/test": Split(read_full, _beside("antique-collection.txt.gz", "test")),
     },
     {"graded": graded},
+    {"graded": RELEVANT - 1},
 )

@@ -27,10 +27,14 @@ class Split:
 
 @dataclass(frozen=True)
 class Loader:
-    """What stands under a dataset's name: its splits, and the subsets that only it has."""
+    """What stands under a dataset's name: its splits, and the subsets that only it has.
+
+    Where answers are right from another label than 1 on, `relevant` says so for the subset that labels them.
+    """
 
     splits: Mapping[str, Split]
     subsets: Mapping[str, Subset] = field(default_factory=dict)
+    relevant: Mapping[str, int] = field(default_factory=dict)
 
 
 def rows(path: Path, width: int, separator: str = "\t") -> Iterator[tuple[Place, list[str]]]:
@@ -84,7 +88,7 @@ def shaped(path: Path, line: int | None = None) -> Iterator[None]:
         raise DataError(what, path=path, line=line, fix="obtain the file again") from None
 
 
-def relabelled(pool: Pool, labels: Sequence[int]) -> Pool:
+def relabelled(pool: Pool, labels: Sequence[int | None]) -> Pool:
     """The same pool under other labels."""
     pairs = zip(pool.candidates, labels, strict=True)
     return Pool(

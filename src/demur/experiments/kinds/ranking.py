@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.evaluation import estimates, evaluate
+from demur.evaluation.measures import parse_measures
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.experiments.learning import relevant_of
 from demur.experiments.makers import by_epoch, made, maker
 
 if TYPE_CHECKING:
@@ -30,17 +32,20 @@ class Ranking(Kind):
             "seed": run.seed,
             "measures": table.measures,
             "conventions": table.conventions,
+            **_relevant(run),
         }
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by convention and measure."""
         prepared = made(run).prepare(loaded.pools)
         scores = prepared.score_pools(loaded.pools)
+        lowest = _relevant(run).get("relevant", 1)
+        measures = [measure.from_label(lowest) for measure in parse_measures(run.table.measures)]
         conventions = {
-            name: _figures(evaluate(scores, loaded.pools, run.table.measures, name))
+            name: _figures(evaluate(scores, loaded.pools, measures, name), run.table.measures)
             for name in run.table.conventions
         }
-        return {**maker(run), "conventions": conventions, **by_epoch(run)}
+        return {**maker(run), "conventions": conventions, **_relevant(run), **by_epoch(run)}
 
     def values(self, found: Sequence[Kept], convention: str, measure: str) -> dict[str, float]:
         """By pool, the mean over seeds."""
@@ -74,11 +79,21 @@ def _judged(found: Sequence[Kept], convention: str, measure: str) -> list[Kept]:
     return [one for one in judged if one["pools"] == judged[-1]["pools"]]
 
 
-def _figures(report: Report) -> Kept:
-    """What is kept of a report: per measure, a figure for each pool; null where the convention skips it."""
+def _relevant(run: Run) -> Kept:
+    """The lowest label of a right answer, where it is not 1."""
+    lowest = relevant_of(run.column.data)
+    return {} if lowest == 1 else {"relevant": lowest}
+
+
+def _figures(report: Report, names: Sequence[str]) -> Kept:
+    """What is kept of a report: per measure, a figure for each pool; null where the convention skips it.
+
+    Measures are kept by the names that the table gives them, in the report's order.
+    """
     columns = {
         name: [None if value != value else round(value, PRECISION) for value in values.tolist()]
-        for name, values in report.values.items()
+        for name, values in zip(names, report.values.values(), strict=True)
     }
-    means = {name: dataclasses.astuple(report.measures[name]) for name in columns}
+    estimates_ = zip(names, report.measures.values(), strict=True)
+    means = {name: dataclasses.astuple(estimate) for name, estimate in estimates_}
     return {"skipped": report.skipped, "pools": list(report.ids), "values": columns, "estimates": means}
