@@ -1,66 +1,114 @@
-"""Figures in documents that people write: each stands between two marks, and is filled in from results/."""
+"""Pages that people write with figures in them: ``{name}`` in a template is filled in from results/.
+
+Beside ``NAME.md`` lies ``NAME.toml``. Its ``[figures]`` give each name the table, row, column and measure
+that it stands for; its claims say which statements rest on which figures: see `tools.claims`.
+Of several conventions ``fixed`` counts, or else the table's first.
+
+Behind a colon may stand how a figure is said: ``{name:bare}`` without its interval, ``{name:marked}`` with a
+sign where it is surely above or below its baseline, ``{name:gain}`` as the difference from the baseline, over
+the seeds that both have, and ``{name:paper}`` as the paper printed it.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from demur import toml
 from demur.errors import DataError
 from demur.experiments.baseline import compared, mark
 from demur.experiments.tables import Cell, cells, find
 
 ROOT = Path(__file__).resolve().parents[1]
-_MARK = re.compile(
-    r"(<!-- figure ([^|>]+)\|([^|>]+)\|([^|>]+)\|([^|>]+?)(\|[a-z ]+)? -->).*?(<!-- / -->)", re.DOTALL
-)
-"""Such as ``<!-- figure scan table2 | TANDA | wikiqa | MAP -->0.838<!-- / -->``: table, row, column and
-measure. Of several conventions ``fixed`` counts, or the table's first. Behind ``|`` may stand ``marked``, so
-that ▲ or ▼ says what is surely above or below its baseline; ``bare``, without an interval; ``gain``, the
-difference from the baseline, over the seeds that both have; ``paper``, what the paper printed, or what
-follows from that."""
+TEMPLATES = ROOT / "docs" / "templates"
+WAYS = {"bare", "marked", "gain", "paper"}
+_NAME = re.compile(r"\{([a-z0-9][a-z0-9._-]*)(?::([a-z ]+))?\}")
 
 
-def filled(path: Path) -> str:
-    """A document with its figures as they are now; a figure that there is not is an error."""
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a template, and what must hold of the figures for it to be so."""
 
-    def now(found: re.Match[str]) -> str:
-        table, row, column, measure = (part.strip() for part in found.groups()[1:5])
-        cell = _cell(path, table, row, column, measure)
-        wanted = (found[6] or "").strip("| ").split()
-        if {"marked", "gain"} & set(wanted):
-            cell = _cell(path, table, row, column, measure, beside=True)
-        if "paper" in wanted and cell.published is None:
-            raise DataError(f"the paper has no figure {table} | {row} | {column} | {measure}", path=path)
-        said = f"{cell.difference:+.3f}" if "gain" in wanted else _said(cell, "bare" in wanted)
-        said = f"{cell.published:.3f}" if "paper" in wanted else said
-        return f"{found[1]}{said}{mark(cell) if 'marked' in wanted else ''}{found[7]}"
-
-    return _MARK.sub(now, path.read_text("utf-8"))
+    says: str
+    holds: list[str]
 
 
-def _cell(path: Path, table: str, row: str, column: str, measure: str, beside: bool = False) -> Cell:
-    """What stands there in a table."""
-    paper, _, name = table.partition(" ")
-    here = [
-        cell
-        for cell in (_beside if beside else _cells)(paper, name)
-        if (cell.row, cell.column, cell.measure) == (row, column, measure)
-    ]
-    found = sorted(here, key=lambda cell: cell.convention != "fixed")
+@dataclass(frozen=True)
+class Beside:
+    """What lies beside a template."""
+
+    figures: dict[str, str]
+    claim: list[Claim] = field(default_factory=list)
+
+
+def filled(template: Path) -> str:
+    """A template with its figures as they are now; a figure that there is not is an error."""
+    text = template.read_text("utf-8")
+    used = {found[1] for found in _NAME.finditer(text)}
+    for claim in beside(template).claim:
+        used.update(word for check in claim.holds for word in check.split())
+    if unused := sorted(beside(template).figures.keys() - used):
+        raise DataError(f"{unused[0]!r} is used nowhere", path=_file(template), fix="take it out")
+    return _NAME.sub(lambda found: _said(template, place(found[1], template), (found[2] or "").split()), text)
+
+
+@cache
+def beside(template: Path) -> Beside:
+    """The figures and claims of a template."""
+    return toml.read(Beside, _file(template))
+
+
+def place(name: str, template: Path) -> str:
+    """Where the figure of this name stands."""
+    known = beside(template).figures
+    if name not in known:
+        raise DataError(f"{name!r} is no figure", path=template, fix=f"name it in {_file(template).name}")
+    return known[name]
+
+
+def at(template: Path, place: str, tested: bool = False) -> Cell:
+    """The cell at a place such as ``scan table2 | TANDA | wikiqa | MAP``; `tested` against its baseline."""
+    found = sorted(_at(place, tested), key=lambda cell: cell.convention != "fixed")
     if not found or found[0].mean is None:
-        what = f"there is no figure {table} | {row} | {column} | {measure}"
-        raise DataError(what, path=path, fix="run it, or leave it out")
+        raise DataError(f"there is no figure {place}", path=template, fix="run it, or leave it out")
     return found[0]
 
 
-def _said(cell: Cell, bare: bool) -> str:
-    """The mean with its interval, if it has one."""
-    if bare and cell.low is not None:
-        return f"{cell.mean:.3f}"
-    if cell.low is None or cell.high is None:
-        return f"{cell.mean:,.3g}"
-    return f"{cell.mean:.3f} ({cell.low:.3f}–{cell.high:.3f})"
+def printed(template: Path, place: str) -> float:
+    """What the paper printed there, under whichever convention it has."""
+    found = [cell.published for cell in _at(place) if cell.published is not None]
+    if not found:
+        raise DataError(f"the paper has no figure {place}", path=template)
+    return found[0]
+
+
+def _at(place: str, tested: bool = False) -> list[Cell]:
+    table, row, column, measure = (part.strip() for part in place.split("|"))
+    known = (tested_cells if tested else _cells)(*table.split(" ", 1))
+    return [cell for cell in known if (cell.row, cell.column, cell.measure) == (row, column, measure)]
+
+
+def _file(template: Path) -> Path:
+    return template.with_suffix(".toml")
+
+
+def _said(template: Path, place: str, ways: list[str]) -> str:
+    """A figure in words, said in these ways."""
+    if strange := set(ways) - WAYS:
+        fix = f"write {', '.join(sorted(WAYS))}"
+        raise DataError(f"a figure cannot be said {sorted(strange)[0]!r}", path=template, fix=fix)
+    if "paper" in ways:
+        return f"{printed(template, place):.3f}"
+    cell = at(template, place, tested=bool({"marked", "gain"} & set(ways)))
+    if "gain" in ways:
+        text = f"{cell.difference:+.3f}"
+    elif cell.low is None or cell.high is None:
+        text = f"{cell.mean:,.3g}"
+    else:
+        text = f"{cell.mean:.3f}" + f" ({cell.low:.3f}–{cell.high:.3f})" * ("bare" not in ways)
+    return text + mark(cell) * ("marked" in ways)
 
 
 @cache
@@ -70,6 +118,7 @@ def _cells(paper: str, table: str) -> list[Cell]:
 
 
 @cache
-def _beside(paper: str, table: str) -> list[Cell]:
+def tested_cells(paper: str, table: str) -> list[Cell]:
+    """The cells of a table, tested against their baselines."""
     (recipe,) = find(ROOT / "experiments", paper, table)
     return compared(recipe, _cells(paper, table), ROOT / "results")

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import demur
-from tools import advised, determinism, figures, guarantee, named, speed
+from tools import advised, claims, determinism, figures, guarantee, named, speed
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+FINDINGS = figures.TEMPLATES / "findings.md"
 VERBS = [
     "ask",
     "advise",
@@ -165,7 +166,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "ask.svg": picture,
     "cli.md": cli,
     "determinism.md": lambda: NOTICE + determinism.page(),
-    "findings.md": lambda: figures.filled(DOCS / "findings.md"),
+    "findings.md": lambda: NOTICE + figures.filled(FINDINGS),
     "formats.md": formats,
     "guarantee.md": guarantee.page,
     "guarantee.svg": guarantee.picture,
@@ -191,6 +192,10 @@ def main() -> int:
         stale.append(name)
         if not check:
             page.write_text(text, "utf-8")
+    if untrue := claims.broken(FINDINGS):
+        print("\n".join(untrue), file=sys.stderr)
+        print("change the words, or the claim in docs/templates/findings.toml", file=sys.stderr)
+        return 1
     if check and stale:
         print(f"out of date: {', '.join(stale)}; run `make docs`", file=sys.stderr)
         return 1

@@ -1,56 +1,115 @@
-"""Figures in documents are those of results/."""
+"""Figures in documents are those of results/, and statements follow from them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from tools.figures import filled
+from tools import claims
+from tools.figures import beside, filled
 
 from demur.errors import DataError
 
-PLACE = "scarce table1 | BM25 | wikiqa answerable | MAP"
+BM25, RANDOM = (f"scarce table1 | {row} | wikiqa answerable | MAP" for row in ("BM25", "random"))
+MIXED = "committee table2 | mixed | wikiqa | MAP"
+PROBE = "risk table4 | BERT, PROBE-CNN | SQuAD 2.0"
+STUDENT = "committee table2 | student of seeds | wikiqa | MAP"
 
 
-def test_a_figure_is_filled_in_and_stays(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"# BM25\n\nIt has <!-- figure {PLACE} --><!-- / --> there.\n", "utf-8")
-    once = filled(page)
-    said = once.partition("-->")[2].partition("<!--")[0]
-    mean, _, interval = said.partition(" ")
+def template(folder: Path, text: str, claimed: str = "", **figures: str) -> Path:
+    """A page with the figures that stand beside it."""
+    named = "".join(f'{name} = "{place}"\n' for name, place in figures.items())
+    (folder / "page.toml").write_text(f"[figures]\n{named}{claimed}", "utf-8")
+    (folder / "page.md").write_text(text, "utf-8")
+    beside.cache_clear()
+    claims._cell.cache_clear()
+    return folder / "page.md"
+
+
+def test_a_figure_is_filled_in(tmp_path: Path) -> None:
+    said = filled(template(tmp_path, "# BM25\n\nIt has {bm25} there, or {bm25:bare}.\n", bm25=BM25))
+    mean, _, interval = said.partition("has ")[2].partition(" there")[0].partition(" ")
     low, high = interval.strip("()").split("–")
     assert 0.5 < float(low) < float(mean) < float(high) < 0.8
-    page.write_text(once.replace(said, "0.999"), "utf-8")
-    assert filled(page) == once
-    assert once.startswith("# BM25") and once.endswith(" there.\n")
+    assert said.startswith("# BM25") and said.endswith(f" there, or {mean}.\n")
 
 
 def test_a_figure_is_marked_where_that_is_asked_for(tmp_path: Path) -> None:
-    place = "committee table2 | mixed | wikiqa | MAP"
-    page = tmp_path / "page.md"
-    page.write_text(f"<!-- figure {place} --><!-- / --> <!-- figure {place} | marked --><!-- / -->", "utf-8")
-    plain, marked = filled(page).replace(" | marked", "").split("<!-- / -->")[:2]
-    assert marked == f" {plain} ▼"
-    page.write_text(f"<!-- figure {place} | marked bare -->x<!-- / -->", "utf-8")
-    assert filled(page) == f"<!-- figure {place} | marked bare -->{plain.partition('-->')[2][:5]} ▼<!-- / -->"
-    page.write_text(f"<!-- figure {place} | gain marked -->x<!-- / -->", "utf-8")
-    _, _, said = filled(page).partition("-->")
-    assert -0.2 < float(said[:6]) < 0 and said.startswith("-0.") and said.endswith(" ▼<!-- / -->")
+    text = "{mixed}/{mixed:marked}/{mixed:bare marked}/{mixed:gain marked}"
+    plain, marked, bare, gain = filled(template(tmp_path, text, mixed=MIXED)).split("/")
+    assert marked == f"{plain} ▼" and bare == f"{plain[:5]} ▼"
+    assert -0.2 < float(gain[:6]) < 0 and gain.endswith(" ▼")
 
 
 def test_a_figure_may_be_the_papers(tmp_path: Path) -> None:
-    place = "risk table4 | BERT, PROBE-CNN | SQuAD 2.0"
-    page = tmp_path / "page.md"
-    page.write_text(f"<!-- figure {place} | gain E-AURC | paper -->x<!-- / -->", "utf-8")
-    assert filled(page) == f"<!-- figure {place} | gain E-AURC | paper -->0.189<!-- / -->"
-    page.write_text(f"<!-- figure {place} | EM | paper -->x<!-- / -->", "utf-8")
+    page = template(tmp_path, "{gain:paper}", gain=f"{PROBE} | gain E-AURC")
+    assert filled(page) == "0.189"
     with pytest.raises(DataError, match="the paper has no figure"):
-        filled(page)
+        filled(template(tmp_path, "{em:paper}", em=f"{PROBE} | EM"))
 
 
-@pytest.mark.parametrize("wrong", ["BM26", "Deep Matching Net"])
-def test_what_was_never_run_has_no_figure(wrong: str, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"<!-- figure {PLACE.replace('BM25', wrong)} -->0.9<!-- / -->", "utf-8")
+@pytest.mark.parametrize("row", ["BM26", "siamese, never run"])
+def test_what_was_never_run_has_no_figure(row: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no figure"):
-        filled(page)
+        filled(template(tmp_path, "{it}", it=BM25.replace("BM25", row)))
+
+
+def test_names_are_known_and_used(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"'other' is no figure; name it in page\.toml"):
+        filled(template(tmp_path, "{bm25} {other}", bm25=BM25))
+    with pytest.raises(DataError, match="'random' is used nowhere"):
+        filled(template(tmp_path, "{bm25}", bm25=BM25, random=RANDOM))
+    with pytest.raises(DataError, match="a figure cannot be said 'loud'"):
+        filled(template(tmp_path, "{bm25:loud}", bm25=BM25))
+
+
+def broken(folder: Path, *holds: str, says: str = "BM25 is better") -> list[str]:
+    claimed = f'\n[[claim]]\nsays = "{says}"\nholds = {list(holds)}\n'
+    figures = {"bm25": BM25, "random": RANDOM, "mixed": MIXED, "student": STUDENT, "probe": f"{PROBE} | AURC"}
+    return claims.broken(template(folder, "So BM25 is\n better.", claimed, **figures))
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        *(
+            "bm25 > random",
+            "bm25 >> random",
+            "bm25 > .5",
+            ".9 > bm25",
+            "bm25 within .3 of random",
+            "bm25 ~ bm25",
+        ),
+        *("low bm25 > .5", ".8 > high bm25", "low bm25 > high random", "probe > paper probe"),
+    ],
+)
+def test_a_claim_that_follows_is_let_alone(check: str, tmp_path: Path) -> None:
+    assert broken(tmp_path, check) == []
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        *("random > bm25", "random >> bm25", "bm25 > .9", "bm25 within .01 of random", "bm25 ~ random"),
+        *("low bm25 > bm25", "bm25 > high bm25", "bm25 >> bm25", "paper probe > probe"),
+    ],
+)
+def test_a_claim_that_does_not_follow_is_told_with_its_figures(check: str, tmp_path: Path) -> None:
+    [line] = broken(tmp_path, "bm25 > random", check)
+    assert line.startswith(f"page.md: 'BM25 is better' does not follow: {check} (") and "0." in line
+
+
+def test_a_claim_is_words_of_the_page_and_tells_a_single_seed(tmp_path: Path) -> None:
+    [line] = broken(tmp_path, "bm25 > random", says="BM25 is best")
+    assert line == "page.md: 'BM25 is best' stands nowhere in the template"
+    [line] = broken(tmp_path, "student > .5")
+    assert "rests on one seed (student) and does not say so" in line
+    assert "does not say so" not in "".join(broken(tmp_path, "student > .5", says="one seed of BM25"))
+
+
+def test_a_check_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
+    for wrong in ("bm25 < random", "bm25", "", "bm25 within of random"):
+        with pytest.raises(DataError, match="is no check; write such as: a > b"):
+            broken(tmp_path, wrong)
+    with pytest.raises(DataError, match="no pools in common"):
+        broken(tmp_path, "bm25 >> probe")

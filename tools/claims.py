@@ -1,0 +1,167 @@
+"""Statements held against the figures that they rest on; `make check` fails where one is no longer so.
+
+Each ``[[claim]]`` beside a template names words of the template (``says``) and checks (``holds``):
+
+    a > b              the mean of a is above that of b; b may be a number
+    a >> b             surely above: by a permutation test over pools, p < .05
+    a ~ b              not told apart by that test
+    a within .01 of b  the means are no further apart
+    low a > 0          of the end of the interval; `high` is the other end
+    paper a > b        of the figure that the paper printed
+
+The tests of all claims about one table are one family with Holm's correction, which counts the comparisons
+that the table itself makes with its baselines, too. A claim about something learnt of which there is one seed
+has to say ``one seed``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from demur.errors import DataError
+from demur.evaluation.significance import holm, permutation
+from demur.experiments.kinds import KINDS
+from demur.experiments.runs import Run, kept
+from demur.experiments.tables import Cell, find
+from tools.figures import ROOT, at, beside, place, printed, tested_cells
+
+LEVEL = 0.05
+_DRAWS = 20_000
+_FIGURE = r"(?:(?P<{0}_end>low|high|paper) )?(?P<{0}>[a-z0-9.-]\S*)"
+_CHECK = re.compile(
+    rf"{_FIGURE.format('a')} (?:(?P<how>>>|>|~)|within (?P<most>[\d.]+) of) {_FIGURE.format('b')}"
+)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a claim, read."""
+
+    text: str
+    a: str
+    b: str
+    how: str
+    ends: tuple[str, str]
+    most: float
+
+    @property
+    def tests(self) -> bool:
+        """Whether pools are compared one by one."""
+        return self.how in (">>", "~")
+
+
+def read(text: str) -> Check:
+    """The check that a line spells."""
+    found = _CHECK.fullmatch(text)
+    if found is None:
+        raise DataError(f"{text!r} is no check", fix="write such as: a > b, a >> b, a ~ b, a within .01 of b")
+    ends = (found["a_end"] or "mean", found["b_end"] or "mean")
+    return Check(text, found["a"], found["b"], found["how"] or "within", ends, float(found["most"] or 0))
+
+
+def broken(template: Path) -> list[str]:
+    """The claims of a template that are not so, in a line each."""
+    text = " ".join(template.read_text("utf-8").split())
+    claims = [(claim, [read(line) for line in claim.holds]) for claim in beside(template).claim]
+    sure = _sure(template, [check for _, checks in claims for check in checks if check.tests])
+    found = []
+    for claim, checks in claims:
+        about = f"{template.name}: {claim.says[:70]!r}"
+        if " ".join(claim.says.split()) not in text:
+            found.append(f"{about} stands nowhere in the template")
+        found += [
+            f"{about} does not follow: {check.text} ({_figures(template, check)})"
+            for check in checks
+            if not _holds(template, check, sure)
+        ]
+        single = [name for check in checks for name in _names(check) if _of_one_seed(_cell(template, name))]
+        if single and "one seed" not in claim.says:
+            found.append(f"{about} rests on one seed ({single[0]}) and does not say so")
+    return found
+
+
+def _holds(template: Path, check: Check, sure: dict[str, float]) -> bool:
+    a, b = (_value(template, name, end) for name, end in zip((check.a, check.b), check.ends, strict=True))
+    if check.how == "within":
+        return abs(a - b) <= check.most + 1e-9
+    if check.how == "~":
+        return sure[check.text] >= LEVEL
+    return a > b and (check.how == ">" or sure[check.text] < LEVEL)
+
+
+def _value(template: Path, name: str, end: str) -> float:
+    """A number itself, or the mean of a figure, or an end of its interval, or the paper's."""
+    if _number(name):
+        return float(name)
+    if end == "paper":
+        return printed(template, place(name, template))
+    cell = _cell(template, name)
+    found = {"mean": cell.mean, "low": cell.low, "high": cell.high}[end]
+    if found is None:
+        raise DataError(f"{name} has no {end}", path=template)
+    return found
+
+
+def _number(name: str) -> bool:
+    return re.fullmatch(r"-?\d*\.?\d+", name) is not None
+
+
+def _names(check: Check) -> list[str]:
+    return [name for name in (check.a, check.b) if not _number(name)]
+
+
+def _figures(template: Path, check: Check) -> str:
+    """The figures of a check, for whoever has to mend the claim."""
+    return ", ".join(f"{name} {_cell(template, name).mean:.4f}" for name in _names(check))
+
+
+@cache
+def _cell(template: Path, name: str) -> Cell:
+    return at(template, place(name, template))
+
+
+def _of_one_seed(cell: Cell) -> bool:
+    return cell.learns and cell.seeds == 1
+
+
+def _sure(template: Path, checks: list[Check]) -> dict[str, float]:
+    """For each check that tests, its p after Holm's correction over all tests of its table."""
+    by_table: dict[str, list[Check]] = defaultdict(list)
+    for check in checks:
+        by_table[_cell(template, check.a).table].append(check)
+    found: dict[str, float] = {}
+    for table, here in by_table.items():
+        own = [_p(template, check) for check in here]
+        adjusted = holm(own + [1.0] * _comparisons(table))
+        found |= {check.text: p for check, p in zip(here, adjusted, strict=False)}
+    return found
+
+
+def _p(template: Path, check: Check) -> float:
+    """The p of the difference between two figures, pool by pool."""
+    a, b = (_values(_cell(template, name)) for name in (check.a, check.b))
+    if not (shared := sorted(a.keys() & b.keys())):
+        raise DataError(f"{check.text}: they have no pools in common to compare", path=template)
+    return permutation(np.round([a[pool] - b[pool] for pool in shared], 12), draws=_DRAWS)
+
+
+def _values(cell: Cell) -> dict[str, float]:
+    """A figure pool by pool, the mean over its seeds."""
+    (table,) = find(ROOT / "experiments", *cell.table.split("/"))
+    row = next(each for each in table.row if each.name == cell.row)
+    column = next(each for each in table.column if each.name == cell.column)
+    runs = (kept(Run(table, row, column, seed), ROOT / "results") for seed in row.seeds)
+    found = [one for one in runs if one]
+    return KINDS[table.kind].values(found, cell.convention, cell.measure)
+
+
+def _comparisons(table: str) -> int:
+    """How many comparisons with baselines the table itself makes, under one convention."""
+    compared = [cell for cell in tested_cells(*table.split("/")) if cell.p is not None]
+    return sum(cell.convention == compared[0].convention for cell in compared)
