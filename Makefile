@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again guarantee reproduce docs format clean
+.PHONY: run test package test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again guarantee reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -27,6 +27,14 @@ test-avx2: $(VENV)/.dev
 # Under processors that qemu-x86_64 emulates (Debian: qemu-user).
 test-emulated: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadfile -q -m emulated --timeout 1200
+
+# What would be published: built, and looked at; with the version of the package.
+package:
+	$(PYTHON) -m venv $(VENV)/package
+	$(VENV)/package/bin/pip install --quiet --disable-pip-version-check build check-wheel-contents hatchling twine
+	rm -rf dist && $(VENV)/package/bin/python -m build --no-isolation
+	$(VENV)/package/bin/twine check --strict dist/*
+	$(VENV)/package/bin/check-wheel-contents dist/*.whl
 
 # All that needs no torch, in a place of its own: make test-core PYTHON=python3.12
 CORE := $(VENV)/core-$(notdir $(PYTHON))

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur import registry
-from demur.errors import UnknownName, UsageError
+from demur.errors import DataError, UnknownName, UsageError
 from demur.evaluation import (
     MAP,
     RR,
@@ -28,6 +28,7 @@ from demur.evaluation import (
     nDCG,
     parse_measures,
 )
+from demur.evaluation.judged import HIGHEST
 from demur.types import FloatArray, Pool
 
 SPECS = [
@@ -253,3 +254,37 @@ def _size(ranked: Ranked, at: int | None, rel: int = 1) -> FloatArray:
 
 
 SIZE = Measure("Size", _size)
+
+
+def test_the_smoothing_of_a_published_code_is_a_millionth() -> None:
+    judged = Judged.of_pools([Pool.of("q", ["a", "b", "c"], [1, 0, 1])], [np.array([3.0, 2.0, 1.0])])
+    found = measured(judged, [MAP], convention("nn4nqa"))["MAP"][0]
+    assert found == pytest.approx((1 + 2 / 3) / (2 + 1e-6), abs=1e-12)
+
+
+def test_a_query_that_the_run_lacks_is_skipped_or_counts_as_nothing() -> None:
+    qrels = {"there": {"a": 1, "b": 0}, "lacking": {"a": 1}}
+    run = {"there": {"a": 2.0, "b": 1.0}}
+    judged = Judged.of_run(run, qrels)
+    assert judged.absent.tolist() == [False, True]
+    assert np.isnan(measured(judged, [MAP], convention("trec"))["MAP"]).tolist() == [False, True]
+    assert measured(judged, [MAP], convention("fixed"))["MAP"].tolist() == [1.0, 0.0]
+    kept = Judged.of_pools([Pool.of("q", ["a"], [1], id="q")], [np.zeros(1)])
+    assert kept.absent.tolist() == [False]
+
+
+def test_labels_reach_to_the_largest_that_can_be_counted() -> None:
+    pool = Pool.of("q", ["a", "b"], [HIGHEST, 0])
+    judged = Judged.of_pools([pool], [np.array([2.0, 1.0])])
+    assert measured(judged, [RR], convention("fixed"))["RR"][0] == 1.0
+    with pytest.raises(DataError, match="a label is"):
+        Judged.of_pools([Pool.of("q", ["a"], [HIGHEST + 1])], [np.zeros(1)])
+
+
+def test_scores_are_numbers_and_not_texts_of_numbers() -> None:
+    pool = Pool.of("q", ["a", "b"], [1, 0])
+    for wrong in (["2.0", "1.0"], [None, 1.0], np.array(["2", "1"])):
+        with pytest.raises(UsageError, match="are not numbers"):
+            Judged.of_pools([pool], [wrong])
+    mixed = np.array([2, 1], dtype=object)  # numbers all the same
+    assert Judged.of_pools([pool], [mixed]).scores.tolist() == [2.0, 1.0]
