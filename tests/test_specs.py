@@ -1,17 +1,25 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.errors import UsageError
-from demur.specs import Spec, parse
+from demur.specs import Spec, listed, parse
 
 VALUES = st.one_of(
     st.booleans(),
     st.integers(),
     st.floats(allow_nan=False, allow_infinity=False),
-    st.text(st.characters(exclude_characters="\"'", exclude_categories=["Cs"]), max_size=8),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+    st.text("ab ;,=()[]\"'\\@", max_size=12),
+)
+NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
+Tree = tuple[str, list[Any]]
+TREES: st.SearchStrategy[Tree] = st.recursive(
+    st.tuples(NAMES, st.just([])), lambda inner: st.tuples(NAMES, st.lists(inner, max_size=3)), max_leaves=8
 )
 
 
@@ -50,6 +58,11 @@ def test_one_spelling_goes_out_and_in(name: str, settings: dict[str, bool], at: 
         "a@b",
         "a(b=c",
         "a(k=1, k=2)",
+        "a(k=[b; c)",
+        "a(k=b])",
+        "a(k=[b] c)",
+        "a(k=(b))",
+        'a(k="b)',
         "P@1..2",
         "P@.",
         "P@" + "9" * 400,
@@ -59,3 +72,44 @@ def test_what_cannot_be_read_is_one_line(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse(text)
     assert repr(text) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def spelled(tree: Tree) -> str:
+    """Rankers within rankers."""
+    name, members = tree
+    return str(Spec(name, {"rankers": "; ".join(map(spelled, members))} if members else {}))
+
+
+def grown(text: str) -> Tree:
+    """The rankers that a text spells, each read as the one that holds it would."""
+    spec = parse(text)
+    return spec.name, [grown(each) for each in listed(str(spec.settings.get("rankers", "")))]
+
+
+@given(TREES)
+def test_specs_nest_to_any_depth(tree: Tree) -> None:
+    assert grown(spelled(tree)) == tree
+
+
+def test_brackets_need_no_quotation_marks() -> None:
+    deep = "fusion(rankers=[bm25(k1=0.9); fusion(rankers=[mini; fusion(rankers=[a; b(c='x; y')])])])"
+    assert grown(deep) == (
+        "fusion",
+        [("bm25", []), ("fusion", [("mini", []), ("fusion", [("a", []), ("b", [])])])],
+    )
+    assert listed(str(parse(deep).settings["rankers"])) == [
+        "bm25(k1=0.9)",
+        "fusion(rankers=[mini; fusion(rankers=[a; b(c='x; y')])])",
+    ]
+    assert parse("feedback(first=bm25(k1=0.9, stats=dataset), top=3)").settings == {
+        "first": "bm25(k1=0.9, stats=dataset)",
+        "top": 3,
+    }
+    assert parse("a(b=c;d, e=f[1].txt)").settings == {"b": "c;d", "e": "f[1].txt"}
+    assert parse(r'a(b="C:\my files", c="say \"no\"")').settings == {"b": r"C:\my files", "c": 'say "no"'}
+
+
+def test_what_was_spelled_before_is_spelled_alike() -> None:
+    two = str(Spec("fusion", {"rankers": 'bm25; fusion(rankers="mini; encoder")'}))
+    assert two == """fusion(rankers='bm25; fusion(rankers="mini; encoder")')"""
+    assert str(Spec("fusion", {"rankers": two})) == f"fusion(rankers=[{two}])"

@@ -16,10 +16,11 @@ Setting = bool | int | float | str
 
 _KINDS = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a text", "None": ""}
 
-_SHAPE = re.compile(
-    r"\s*(?P<name>[A-Za-z_][\w.-]*)\s*(?:\((?P<settings>.*)\))?\s*(?:@(?P<at>\d+\.?\d*|\.\d+))?\s*", re.S
-)
-_SETTING = re.compile(r"""\s*(?P<key>[A-Za-z_]\w*)\s*=\s*(?P<value>"[^"]*"|'[^']*'|[^\s,"'=()]*)\s*(?:,|$)""")
+_NAME = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*")
+_KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*")
+_AT = re.compile(r"\s*@(\d+\.?\d*|\.\d+)\s*")
+_BARE = re.compile(r"""(?!\[)[^\s,"'=()]*""")
+_CLOSING = {"(": ")", "[": "]"}
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,15 @@ def spell(value: Setting) -> str:
     """The text from which `parse` reads the value back."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str) and (read(value) != value or re.search(r"[\s,=()\"']", value)):
-        return f'"{value}"' if '"' not in value else f"'{value}'"
-    return str(value)
+    if not isinstance(value, str) or (read(value) == value and not re.search(r"[\s,=()\[\]\"']", value)):
+        return str(value)
+    for quote in ('"', "'"):
+        if quote not in value and not value.endswith("\\") and "\\\\" not in value:
+            return f"{quote}{value}{quote}"
+    if value == value.strip() and _balanced(value):
+        return f"[{value}]"
+    escaped = re.sub(r'(["\\])', r"\\\1", value)
+    return f'"{escaped}"'
 
 
 def read(text: str) -> Setting:
@@ -95,31 +102,96 @@ def _is(value: object, kind: str) -> bool:
 
 
 def parse(text: str) -> Spec:
-    """The spec a text spells, read without ``eval``."""
-    shape = _SHAPE.fullmatch(text)
-    if shape is None:
-        raise UsageError(f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value)")
-    at = None if shape["at"] is None else float(shape["at"])
+    """The spec a text spells, read without ``eval``.
+
+    A setting that is a list of specs stands in brackets, which may hold others, or in quotation marks:
+    ``fusion(rankers=[bm25; fusion(rankers=[mini; encoder])])``. One that is a single spec needs neither.
+    """
+    name = _NAME.match(text)
+    if name is None:
+        raise _unreadable(text)
+    place, inside = name.end(), ""
+    if text[place : place + 1] == "(":
+        end = _end(text, place)
+        if end is None:
+            raise _unreadable(text)
+        inside, place = text[place + 1 : end - 1], end
+    behind = _AT.match(text, place)
+    if text[behind.end() if behind else place :].strip():
+        raise _unreadable(text)
+    at = float(behind[1]) if behind else None
     if at is not None and at > sys.float_info.max:
         raise UsageError(f"the number behind the @ in {text!r} is too large")
-    return Spec(shape["name"], _settings(shape["settings"] or "", text), at)
+    return Spec(name[1], _settings(inside, text), at)
 
 
-def listed(text: str) -> list[str]:
-    """The specs in a list such as ``bm25(k1=0.9); overlap``; a semicolon within quotes parts nothing."""
-    return [part.strip() for part in re.findall(r"""(?:[^;"']|"[^"]*"|'[^']*')+""", text) if part.strip()]
+def listed(text: str, separator: str = ";") -> list[str]:
+    """The specs in a list such as ``bm25(k1=0.9); overlap``; within quotes or brackets nothing is parted."""
+    parts, began, place = [], 0, 0
+    while place < len(text):
+        if text[place] == separator:
+            parts.append(text[began:place])
+            began = place + 1
+        place = _end(text, place) or place + 1
+    return [part.strip() for part in (*parts, text[began:]) if part.strip()]
 
 
 def _settings(inside: str, whole: str) -> dict[str, Setting]:
     settings: dict[str, Setting] = {}
-    position = 0
-    while inside[position:].strip():
-        found = _SETTING.match(inside, position)
-        if found is None or found.end() == position:
+    for part in listed(inside, ","):
+        found = _KEY.match(part)
+        value = None if found is None else _value(part[found.end() :].strip())
+        if found is None or value is None:
             raise UsageError(f"cannot read the settings in {whole!r}; write them as key=value, key=value")
-        key, value = found["key"], found["value"]
-        if key in settings:
-            raise UsageError(f"{key!r} is set twice in {whole!r}; set it once")
-        settings[key] = value[1:-1] if value[:1] in ("'", '"') else read(value)
-        position = found.end()
+        if found[1] in settings:
+            raise UsageError(f"{found[1]!r} is set twice in {whole!r}; set it once")
+        settings[found[1]] = value
     return settings
+
+
+def _value(text: str) -> Setting | None:
+    """The value of a setting; None if the text spells none."""
+    bare = _BARE.match(text)
+    if bare is not None and bare.end() == len(text):
+        return read(text)
+    end = _end(text, 0)
+    if text[0] in "\"'" and end == len(text):
+        return re.sub(rf"\\([{text[0]}\\])", r"\1", text[1:-1])
+    if text[0] == "[" and end == len(text):
+        return text[1:-1].strip()
+    try:
+        parse(text)  # such as bm25(k1=0.9)
+    except UsageError:
+        return None
+    return text
+
+
+def _end(text: str, place: int) -> int | None:
+    """Where what opens here has ended: quotation marks, or brackets with all that is in them.
+
+    None where nothing opens, or where it never ends.
+    """
+    opening = text[place]
+    if opening in "\"'":
+        found = re.compile(rf"{opening}(?:\\[{opening}\\]|[^{opening}])*{opening}").match(text, place)
+        return found.end() if found else None
+    if opening not in _CLOSING:
+        return None
+    place += 1
+    while place < len(text) and text[place] != _CLOSING[opening]:
+        if text[place] in ")]":
+            return None
+        further = _end(text, place)
+        if further is None and text[place] in "([\"'":
+            return None
+        place = further or place + 1
+    return place + 1 if place < len(text) else None
+
+
+def _balanced(text: str) -> bool:
+    """Whether a text in brackets ends where the brackets do."""
+    return _end(f"[{text}]", 0) == len(text) + 2
+
+
+def _unreadable(text: str) -> UsageError:
+    return UsageError(f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value)")
