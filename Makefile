@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again guarantee reproduce docs format clean
+.PHONY: run test package mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again guarantee reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -56,6 +56,10 @@ format: $(VENV)/.dev
 # Writes down what parts come to after their edition was raised; see CONTRIBUTING.md.
 golden: $(VENV)/.dev
 	PYTHONPATH=tests:. OMP_NUM_THREADS=1 $(BIN)/python -W ignore -m golden.comparing
+
+# Small faults put into measures, bounds and losses, one at a time: those that no test notices are told; an hour.
+mutants: $(VENV)/.dev
+	$(BIN)/python -m tools.mutate
 
 # What learning comes to with other numbers of threads and other kinds of instructions; some minutes.
 determinism: $(VENV)/.dev

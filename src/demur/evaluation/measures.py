@@ -8,7 +8,6 @@ conventions that settle ties, blocks have one item and the expectation is the va
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -18,7 +17,7 @@ import numpy as np
 from demur import registry
 from demur.errors import UsageError
 from demur.evaluation.ranked import Ranked
-from demur.specs import Setting, Spec, parse
+from demur.specs import Setting, Spec, listed, parse
 from demur.types import FloatArray, IntArray
 
 LAST = 10**9  # no pool is longer
@@ -114,15 +113,10 @@ def parse_measures(specs: str | Measure | Iterable[str | Measure]) -> tuple[Meas
     """The measures of a list, or of a text with commas such as ``MAP,nDCG(rel=2, gain=exp)@10``."""
     if isinstance(specs, Measure):
         specs = [specs]
-    found = tuple(dict.fromkeys(map(measure, listed(specs) if isinstance(specs, str) else specs)))
+    found = tuple(dict.fromkeys(map(measure, listed(specs, ",") if isinstance(specs, str) else specs)))
     if not found:
         raise UsageError("no measure is named; name one, such as MAP")
     return found
-
-
-def listed(specs: str) -> list[str]:
-    """The parts of a list of measures, where the commas within brackets part nothing."""
-    return [each.strip() for each in re.split(r",(?![^(]*\))", specs)]
 
 
 def average_precision(ranked: Ranked, at: int | None, rel: int = 1) -> FloatArray:

@@ -19,7 +19,7 @@ from demur.errors import DataError, UsageError
 from demur.evaluation.answered import Answered
 from demur.evaluation.bootstrap import measure_answers
 from demur.evaluation.intervals import Estimate, estimates
-from demur.evaluation.measures import listed, parse_measures
+from demur.evaluation.measures import parse_measures
 from demur.evaluation.report import Report
 from demur.evaluation.selective import Selective
 from demur.evaluation.silence import over_silence
@@ -27,6 +27,7 @@ from demur.reading import squad
 from demur.reading.base import Pair, Reader, Reading
 from demur.reading.looking import Looking
 from demur.reading.published import golds
+from demur.specs import listed
 from demur.types import FloatArray, Pool
 
 QUOTED = ("EM", "F1", "HasAns-EM", "HasAns-F1", "NoAns-EM")
@@ -115,7 +116,7 @@ def evaluate_answers(
 def measures_of(measures: str | Sequence[str]) -> list[str | Selective]:
     """The measures that are named, those of quotes by their names; of rankings there are none here."""
     found: list[str | Selective] = []
-    for each in listed(measures) if isinstance(measures, str) else measures:
+    for each in listed(measures, ",") if isinstance(measures, str) else measures:
         if not each:
             continue
         if each in QUOTED:
