@@ -16,7 +16,7 @@ import textwrap
 from pathlib import Path
 
 from bench.common import Row, below, seconds, seconds_once, sentences, told
-from demur.asking import Library, Passage, packaged, read_documents
+from demur.asking import Library, Passage, Session, packaged
 from demur.asking.example import passages, pools
 
 PASSAGES, WORDS, QUESTIONS = 100_000, 40, 100
@@ -59,12 +59,12 @@ def warm() -> dict[str, object]:
     words = " ".join(texts).split()
     cut = [" ".join(words[at : at + WORDS]) for at in range(0, len(words) - WORDS, 2)]
     library = Library([Passage(str(number), text) for number, text in enumerate(cut)])
-    ranker = library.prepared(MINI)
+    session = Session.open(library, MINI, gate="none")
     questions = [pool.question for pool in pools()]
-    library.ask(questions[0], ranker, top=50)
+    session.ask(questions[0], top=50)
     sizes = [len(library.search().find(question)) for question in questions]
     full = [question for question, size in zip(questions, sizes, strict=True) if size == max(sizes)]
-    times = [seconds_once(lambda q=question: library.ask(q, ranker)) for question in full * 2]  # type: ignore[misc]
+    times = [seconds_once(lambda q=question: session.ask(q)) for question in full * 2]  # type: ignore[misc]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     unit = 2**20 if sys.platform == "darwin" else 2**10
     return {
@@ -92,8 +92,8 @@ def large() -> list[Row]:
             rows.append(
                 below(f"demur ask over 100,000 passages in {path.suffix}, process and all", taken, 10)
             )
-        library = Library(read_documents(plain))
-    times = [seconds_once(lambda q=question: library.ask(q)) for question in questions]  # type: ignore[misc]
+        session = Session.open(plain, "bm25")
+    times = [seconds_once(lambda q=question: session.ask(q)) for question in questions]  # type: ignore[misc]
     rows.append(below("each question after, median", statistics.median(times), 0.1))
     rows.append(below("each question after, slowest of 100", max(times), 0.1))
     return rows

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import sys
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demur.text import STOPWORDS, content, fold, token_spans, tokenize
+from demur.text import STOPWORDS, content, fold, stemmer, token_spans, tokenize
 from demur.tokens import chunks, hash_word, hash_words, read
 
 TEXTS = st.text(
@@ -84,3 +86,20 @@ def test_long_texts_and_many_chunks_change_nothing() -> None:
 def test_composed_and_decomposed_texts_are_one() -> None:
     for word in ("Ångström", "naïve", "Việt"):
         assert hash_word(word) == hash_word(unicodedata.normalize("NFD", word)) != 0
+
+
+def test_threads_may_cut_endings_together() -> None:
+    words = [
+        a + b for a in ("relat", "nation", "hope", "operat") for b in ("ional", "fulness", "ing", "ively")
+    ]
+    alone = [stemmer("english")(word) for word in words]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            for _ in range(5):
+                stemmer.cache_clear()
+                cut = stemmer("english")
+                assert list(threads.map(lambda _: [cut(word) for word in words], range(4))) == [alone] * 4  # noqa: B023
+    finally:
+        sys.setswitchinterval(before)

@@ -122,17 +122,16 @@ def picture() -> str:
     """`docs/ask.svg`: the terminal, as the bundled example is asked what `make run` asks."""
     from rich.console import Console
 
-    from demur.asking import Library
+    from demur.asking import Session
     from demur.asking.example import passages
     from demur.cli.answers import show
-    from demur.cli.asking import chosen
 
-    library, (ranker, gate) = Library(passages()), chosen(None, None)
+    session = Session.open(passages())
     with Path(os.devnull).open("w") as nowhere:
         console = Console(record=True, width=92, file=nowhere, force_terminal=True, color_system="truecolor")
         for question in QUESTIONS:
             console.print(f'$ demur ask "{question}" --example --top 3', style="dim", highlight=False)
-            show(library.ask(question, ranker, gate, top=3), console, gate=gate)
+            show(session.ask(question, top=3), console, gate=session.gate)
     return console.export_svg(title="demur ask", code_format=PICTURE, unique_id="demur") + "\n"
 
 

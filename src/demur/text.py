@@ -11,6 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
+from threading import Lock
 
 from demur.errors import UnknownName
 
@@ -75,8 +76,14 @@ def stemmer(language: str) -> Callable[[str], str]:
 
     if language not in snowballstemmer.algorithms():
         raise UnknownName("language to stem", language, snowballstemmer.algorithms())
-    cut = snowballstemmer.stemmer(language).stemWord
-    return lru_cache(maxsize=1 << 17)(lambda word: str(cut(word)))
+    cut, alone = snowballstemmer.stemmer(language).stemWord, Lock()
+
+    @lru_cache(maxsize=1 << 17)
+    def stem(word: str) -> str:
+        with alone:  # it keeps the word in itself while it cuts it
+            return str(cut(word))
+
+    return stem
 
 
 def content(words: Iterable[str]) -> list[str]:

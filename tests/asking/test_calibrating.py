@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from demur.asking import Library, Passage, as_plain
+from demur.asking import Library, Passage, Session, as_plain
 from demur.asking.calibrating import calibrate, judged
 from demur.asking.example import passages, pools
 from demur.errors import NoThreshold, UsageError
@@ -70,9 +70,10 @@ def test_what_is_found_for_an_unjudged_question_is_not_judged() -> None:
 def test_what_is_judged_is_what_ask_would_answer(ranker: str | None) -> None:
     library = Library(passages())
     search = library.search(ranker)
+    session = Session.open(library, ranker or "bm25", "none")
     questions = list(pools())
     for question, found in zip(questions, judged(search, questions), strict=True):
-        result = library.ask(question.question, ranker)
+        result = session.ask(question.question)
         assert [c.id for c in result.ranking.candidates] == [c.id for c in found.candidates[:5]]
         assert result.ranking.scores == tuple(search.score_pools([found])[0][:5])
         by_id = {candidate.id: candidate.label for candidate in question.candidates}
@@ -115,22 +116,22 @@ def asked(number: int) -> list[Pool]:
 def test_a_gate_answers_with_its_promise_and_only_for_its_library() -> None:
     library = Library([*TEXTS, "Drills drill."])
     gate = calibrate(library, asked(300), 0.2, seed=1)
-    result = library.ask("Are saws lent?", gate=gate)
+    result = Session.open(library, gate=gate).ask("Are saws lent?")
     assert isinstance(result, Answer)
     assert result.confidence is not None and result.confidence >= gate.threshold
     assert result.certificate is not None
     assert (result.certificate["risk"], result.certificate["pools"]) == (0.2, 300)
     for other in (Library([*TEXTS, "More."]), Library([*TEXTS, "Drills drill."], "none")):
         with pytest.raises(UsageError, match="calibrated for the ranker library"):
-            other.ask("Are saws lent?", gate=gate)
+            Session.open(other, gate=gate)
     with pytest.raises(UsageError, match="calibrated for the ranker library"):
-        library.ask("Are saws lent?", "overlap", gate)
+        Session.open(library, "overlap", gate)
 
 
 def test_a_gate_refuses_what_is_less_sure_with_its_confidence() -> None:
     library = Library([*TEXTS, "Drills drill."])
     gate = replace(calibrate(library, asked(300), 0.2), threshold=1e6)
-    result = library.ask("Are saws lent?", gate=gate, top=1)
+    result = Session.open(library, gate=gate).ask("Are saws lent?", top=1)
     assert isinstance(result, Abstention)
     assert "is below" in result.reason
     assert result.confidence is not None and result.confidence < 1e6
@@ -146,7 +147,7 @@ def test_a_gate_sees_the_same_passages_however_many_are_shown() -> None:
     library = Library([f"Saw number {n} saws{' saw' * (n % 7)}." for n in range(80)])
     questions = [pool("saw", ("x", "saw number"), id=str(place)) for place in range(100)]
     gate = calibrate(library, questions, 0.2, qualifier="softmax")
-    told = [library.ask("saw", gate=gate, top=top) for top in (1, 5, 70)]
+    told = [Session.open(library, gate=gate).ask("saw", top) for top in (1, 5, 70)]
     assert len({each.confidence for each in told}) == 1
     assert [len(each.ranking) for each in told] == [1, 5, 50]
 

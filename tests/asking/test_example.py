@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-import demur
-from demur.asking import Library
+from demur.asking import Session
 from demur.asking.example import LOADER, passages, pools
 from demur.sentences import sentences
 from demur.text import content, tokenize
@@ -39,6 +38,6 @@ def test_questions_do_not_copy_their_answers() -> None:
 
 
 def test_a_question_whose_words_occur_nowhere_is_not_answered() -> None:
-    library = Library(passages())
-    silent = [pool for pool in pools() if isinstance(demur.ask(pool.question, library), Abstention)]
+    session = Session.open(passages(), "bm25")
+    silent = [pool for pool in pools() if isinstance(session.ask(pool.question), Abstention)]
     assert "What is the wifi password?" in [pool.question for pool in silent]

@@ -25,13 +25,13 @@ TEXTS = [
 
 
 def answer(question: str, documents: Any = TEXTS, **settings: Any) -> Answer:
-    result = demur.ask(question, documents, **settings)
+    result = demur.ask(question, documents, **({"ranker": "bm25"} | settings))
     assert isinstance(result, Answer)
     return result
 
 
 def reason(question: str, documents: Any = TEXTS, **settings: Any) -> str:
-    result = demur.ask(question, documents, **settings)
+    result = demur.ask(question, documents, **({"ranker": "bm25"} | settings))
     assert isinstance(result, Abstention)
     return result.reason
 
@@ -186,13 +186,13 @@ def test_a_gate_lets_pass_with_its_certificate_or_refuses_with_a_reason() -> Non
 
 
 def test_answers_and_abstentions_are_plain_values_for_json() -> None:
-    found = json.loads(json.dumps(as_plain(demur.ask("ladders?", TEXTS, gate=Gate("")))))
+    found = json.loads(json.dumps(as_plain(demur.ask("ladders?", TEXTS, "bm25", Gate("")))))
     assert found["abstained"] is False
     assert found["reason"] is None
     assert found["answer"]["span"] == {"start": 0, "end": 32, "text": "Ladders are lent for three days."}
     assert (found["answer"]["confidence"], found["answer"]["certificate"]) == (0.75, {"risk": 0.1})
     assert found["ranking"][0].items() <= found["answer"].items()
-    nothing = as_plain(demur.ask("violins?", TEXTS))
+    nothing = as_plain(demur.ask("violins?", TEXTS, "bm25"))
     assert nothing["abstained"] is True
     assert (nothing["answer"], nothing["ranking"]) == (None, [])
     assert "violins" in nothing["reason"]
@@ -205,7 +205,7 @@ WORDS = st.text(st.sampled_from("abAß😀 .\n-é語"), max_size=12)
 @given(WORDS, st.lists(WORDS, max_size=5))
 def test_there_is_an_answer_if_and_only_if_a_word_occurs(question: str, texts: list[str]) -> None:
     wanted = set(content(tokenize(question)))
-    result = demur.ask(question, texts)
+    result = demur.ask(question, texts, "bm25")
     assert isinstance(result, Answer) == any(wanted & set(tokenize(text)) for text in texts)
     for candidate, score in result.ranking:
         assert score > 0
@@ -226,9 +226,9 @@ def test_there_is_an_answer_if_and_only_if_a_word_occurs(question: str, texts: l
     ],
 )
 def test_words_with_accents_are_found_whatever_is_stemmed(word: str, stem: str) -> None:
-    result = demur.ask(f"{word}?", [f"Here {word} stand.", "It rains."], stem=stem)
+    result = demur.ask(f"{word}?", [f"Here {word} stand.", "It rains."], "bm25", stem=stem)
     assert isinstance(result, Answer) and result.candidate.id == "0"
 
 
 def test_endings_are_cut_beyond_ascii() -> None:
-    assert isinstance(demur.ask("книги?", ["Это моя книга.", "Дождь."], stem="russian"), Answer)
+    assert isinstance(demur.ask("книги?", ["Это моя книга.", "Дождь."], "bm25", stem="russian"), Answer)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import demur
-from demur.asking import Library, packaged
+from demur.asking import Session, packaged
 from demur.rankers import Ranker
 from demur.reading import mini
 from demur.types import Answer, Pool
@@ -41,11 +41,12 @@ def small() -> Ranker:
 def test_one_pass_ranks_reads_and_says_how_sure_it_is(seen: list[int]) -> None:
     ranker = small()
     seen.clear()
-    result = Library(TEXTS).ask(QUESTION, ranker)
+    result = Session.open(TEXTS, ranker, "none").ask(QUESTION)
     assert seen == [3]
     assert isinstance(result, Answer) and result.span is not None and result.confidence is not None
     assert result.candidate.text[result.span.start : result.span.end] == result.span.text
-    assert Library(TEXTS).ask(QUESTION, ranker, reader=toys.small()).ranking.scores == result.ranking.scores
+    again = Session.open(TEXTS, ranker, "none", toys.small()).ask(QUESTION)
+    assert again.ranking.scores == result.ranking.scores
     alone = ranker.score(QUESTION, [candidate.text for candidate in result.ranking.candidates])
     assert alone == pytest.approx(result.ranking.scores, abs=1e-4)
 
@@ -56,7 +57,7 @@ def test_a_gate_is_as_sure_as_the_look(seen: list[int]) -> None:
     how = f"mini(folder={toys.small()})"
     gate = demur.calibrate(ranker, pools, 0.5, qualifier=how, grid=np.array([-1.0]))
     seen.clear()
-    plain, gated = (Library(TEXTS).ask(QUESTION, ranker, each) for each in (None, gate))
+    plain, gated = (Session.open(TEXTS, ranker, each).ask(QUESTION) for each in ("none", gate))
     assert seen == [3, 3, 1], "the gate looks at the best once more"
     assert gated.confidence == pytest.approx(gated.ranking.candidates[0].extra["look"].confidence, abs=1e-3)
     assert [c.extra["look"] for c in plain.ranking.candidates] == [
@@ -75,7 +76,8 @@ def test_a_span_reader_quotes_what_another_ranker_found(tmp_path: Path) -> None:
     reader = demur.reader(toys.answerer(), threshold=1e6)
     reader.save(tmp_path / "reader")
     found = [
-        Library(TEXTS).ask(QUESTION, "length", top=2, reader=each) for each in (reader, tmp_path / "reader")
+        Session.open(TEXTS, "length", reader=each).ask(QUESTION, top=2)
+        for each in (reader, tmp_path / "reader")
     ]
     assert isinstance(found[0], Answer) and found[0].span is not None
     assert found[0].candidate.text == max(TEXTS[0], TEXTS[2], key=len)

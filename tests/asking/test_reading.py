@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import demur
 from asking.toys import NUMBER, SPEC, Toy
 from demur import registry
-from demur.asking import Library, Passage, Verdict, as_plain
+from demur.asking import Library, Passage, Session, Verdict, as_plain, packaged
 from demur.asking.quoting import around
 from demur.asking.reading import within
 from demur.errors import DataError, UsageError
@@ -30,9 +31,10 @@ QUESTION = "For how long are saws lent?"
 
 
 @pytest.fixture(autouse=True)
-def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[int]]:
     """How many passages the toy has looked at, each time."""
     monkeypatch.setitem(registry.OURS["ranker"], "mini", SPEC)
+    monkeypatch.setattr(packaged, "FOLDER", tmp_path / "mini")  # whose gate is not the toy's
     Toy.calls.clear()
     yield Toy.calls
     Toy.calls.clear()
@@ -63,7 +65,7 @@ def test_another_reader_reads_what_is_shown(toy: list[int]) -> None:
 
 
 def test_without_a_reader_a_sentence_is_quoted(toy: list[int]) -> None:
-    for settings in ({}, {"ranker": "mini", "reader": "none"}):
+    for settings in ({"ranker": "bm25"}, {"ranker": "mini", "reader": "none"}):
         result = answer(**settings)
         assert result.span == result.candidate.extra["sentence"]
         assert result.span is not None and result.span.text == "Saws are lent for three weeks."
@@ -183,9 +185,9 @@ def test_a_gate_knows_the_search_or_its_ranker() -> None:
     library, toy = Library([Passage("a", "Saws are lent.", heading="Loans")]), Toy()
     for spec, known in (("mini", "mini"), ("library(passages=1, ranker=mini)", "library"), ("", "library")):
         gate = Gate(certificate={"ranker": spec})
-        library.ask(QUESTION, toy, gate)
+        Session.open(library, toy, gate).ask(QUESTION)
         assert [ranker.name for ranker in gate.known] == [known]
         assert gate.judged == ["Loans\nSaws are lent." if known == "mini" else "Saws are lent."]
     gate = Gate()
-    library.ask(QUESTION, gate=gate)
+    Session.open(library, "bm25", gate).ask(QUESTION)
     assert [ranker.name for ranker in gate.known] == ["library"], "nobody scores again"

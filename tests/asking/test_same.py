@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from demur.asking import Library, Passage, as_plain
+from demur.asking import Library, Passage, Session, as_plain
 from demur.asking.calibrating import calibrate
 from demur.asking.quoting import same
 from demur.rankers import Ranker, ranker
@@ -48,22 +48,23 @@ def test_the_same_is_word_for_word(question: str, heading: str, expected: bool) 
 
 
 def test_what_is_written_under_the_question_is_the_answer_whatever_a_gate_says() -> None:
-    library, how = Library(FAQ), ranker("bm25")
-    found = library.ask("How do I become a member", how, Refusing())
+    session = Session.open(FAQ, ranker("bm25"), Refusing())
+    found = session.ask("How do I become a member")
     assert isinstance(found, Answer)
     assert found.candidate.id in ("1", "3")
     assert found.confidence is None and found.certificate is None
     assert sorted(candidate.id for candidate in found.ranking.candidates) == ["1", "2", "3"]
     assert as_plain(found)["answer"]["same_question"] is True
-    other = library.ask("How may a member become a helper?", how, Refusing())
+    other = session.ask("How may a member become a helper?")
     assert isinstance(other, Abstention) and other.confidence == 0.1
 
 
 def test_of_several_passages_under_it_the_best_one_is_given() -> None:
-    ranked = Library(FAQ).ask("How do I become a member?", "bm25")
+    session = Session.open(FAQ, ranker("bm25"))
+    ranked = session.ask("How do I become a member?")
     under = [each for each, _ in ranked.ranking if each.extra["heading"].startswith("Joining")]
     assert isinstance(ranked, Answer) and ranked.candidate.id == under[0].id
-    assert as_plain(Library(FAQ).ask("May a member help?", "bm25"))["answer"]["same_question"] is False
+    assert as_plain(session.ask("May a member help?"))["answer"]["same_question"] is False
 
 
 def test_a_gate_for_these_files_is_asked_as_it_was_calibrated() -> None:
@@ -74,5 +75,5 @@ def test_a_gate_for_these_files_is_asked_as_it_was_calibrated() -> None:
     ]
     library = Library(passages)
     gate = calibrate(library, questions, 0.2, ranker="bm25")
-    found = library.ask(asked[7], "bm25", gate)
+    found = Session.open(library, "bm25", gate).ask(asked[7])
     assert isinstance(found, Answer) and found.confidence is not None and found.certificate is not None

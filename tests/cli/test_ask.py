@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import demur
-from demur.asking import Library, Passage, Verdict
+from demur.asking import Passage, Verdict
 from demur.cli.answers import show
 from demur.cli.ask import ask
 from demur.errors import DataError, UnknownName, UsageError
@@ -160,7 +160,7 @@ def test_a_terminal_shows_wrapped_text_with_marked_words() -> None:
     passage = Passage(
         "a.md:1", " ".join(["Before."] * 40 + ["Those saws are sharp saws."] + ["After."] * 50), "a.md", 1
     )
-    shown = seen(demur.ask("saws?", [passage, "Saws " + "and more " * 60 + "at the end."]))
+    shown = seen(demur.ask("saws?", [passage, "Saws " + "and more " * 60 + "at the end."], "bm25"))
     lines = without_colours(shown).splitlines()
     assert max(map(len, lines)) <= 80
     assert "\x1b[1;4msaws\x1b[0m" in shown  # bold, as quoted, and underlined, as matched
@@ -169,7 +169,7 @@ def test_a_terminal_shows_wrapped_text_with_marked_words() -> None:
 
 
 def test_square_brackets_are_text_and_no_markup() -> None:
-    assert "[bold]Saws[/bold] [x]" in seen(demur.ask("saws", ["[bold]Saws[/bold] [x]"])).replace(
+    assert "[bold]Saws[/bold] [x]" in seen(demur.ask("saws", ["[bold]Saws[/bold] [x]"], "bm25")).replace(
         "\x1b[1;4m", ""
     ).replace("\x1b[0m", "").replace("\x1b[1m", "")
 
@@ -185,7 +185,7 @@ class Refusing:
 
 
 def test_an_abstention_shows_what_came_nearest_as_such() -> None:
-    lines = without_colours(seen(Library(["Saws.", "More saws."]).ask("saws", gate=Refusing()))).splitlines()
+    lines = without_colours(seen(demur.ask("saws", ["Saws.", "More saws."], gate=Refusing()))).splitlines()
     assert lines[2:6] == [
         "   No answer: the two best are too close.",
         "",

@@ -96,7 +96,7 @@ def test_where_it_is_not_there_bm25_answers_and_a_line_says_so(guide: Path) -> N
 
 def test_bm25_alone_is_as_it_was(guide: Path) -> None:
     told = asked("--ranker", "bm25")
-    plain = demur.ask(QUESTION, Path("guide.md"))
+    plain = demur.ask(QUESTION, Path("guide.md"), "bm25")
     assert [entry["score"] for entry in told["ranking"]] == list(plain.ranking.scores)
     assert told["answer"]["span"] == told["answer"]["sentence"]
     assert told["answer"]["read"] is None and told["confidence"] is None
@@ -171,7 +171,7 @@ def test_a_folder_with_gates_for_several_risks(guide: Path) -> None:
     with pytest.raises(UsageError, match=r"choose among --risk 0\.2, or make a gate with demur calibrate"):
         asked("--gate", "mini/gate.json", "--risk", "0.3")
     for words in (("--ranker", "bm25"), ("--gate", "none")):
-        with pytest.raises(UsageError, match=r"--risk 0\.3 chooses among gates, and there is none"):
+        with pytest.raises(UsageError, match=r"a risk of 0\.3 chooses among gates, and there is none"):
             asked("--risk", "0.3", *words)
 
 

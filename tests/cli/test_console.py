@@ -16,6 +16,6 @@ def test_what_could_command_a_terminal_is_marked() -> None:
 def test_a_strangers_text_commands_no_terminal() -> None:
     text = "The ship \x1b]0;owned\x07 sails \x1b[31m red."
     out = io.StringIO()
-    show(demur.ask("which ship sails?", [text]), Console(file=out, force_terminal=True, width=80))
+    show(demur.ask("which ship sails?", [text], "bm25"), Console(file=out, force_terminal=True, width=80))
     assert "\x1b]0;" not in out.getvalue() and "\x07" not in out.getvalue()
     assert "\ufffd[31m" in out.getvalue()

@@ -30,7 +30,7 @@ MISTAKES = [
     (("ask", " ", "--from", "guide.md"), "the question is empty; write one in quotes"),
     (("rank", "who?", "--candidates", "empty.txt"), "empty.txt: no candidates; write one to a line"),
     ((*RANK, "who?", "--ranker", "modle/"), "modle/: no such folder; name the folder of a model"),
-    (("ask", "who?", "--from", "guide.md", "--risk", "10"), "--risk 10 is no share of wrong answers"),
+    (("ask", "who?", "--from", "guide.md", "--risk", "10"), "a risk of 10 is no share of wrong answers"),
     (("ask", "who?", "--from", "semicolons.csv"), "csv:1: columns separated by semicolons; save the file"),
     (("ask", "who?", "--from", "tabs.csv"), "tabs.csv:1: columns separated by tabs; save the file"),
     (("ask", "who?", "--from", "no-header.csv"), "or answer, as the first row names the columns"),

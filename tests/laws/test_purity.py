@@ -39,7 +39,8 @@ def test_core_works_without_heavy_packages() -> None:
         pools = [demur.Pool.of("who baked the bread", ["the baker baked bread", "it rained"], [1, 0])]
         ranking = demur.ranker("bm25").rank(pools[0].question, pools[0].answers)
         report = demur.evaluate(demur.ranker("overlap"), pools, ["MAP", "P@1"])
-        answer = demur.ask("who baked the bread?", ["The baker baked the bread.", "It rained all day."])
+        texts = ["The baker baked the bread.", "It rained all day."]
+        answer = demur.ask("who baked the bread?", texts, "bm25")
         print(ranking.candidates[0].id, report.measures["MAP"].mean, type(answer).__name__)
         """
     )

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from demur.asking.calibrating import calibrate
 from demur.asking.documents import read_documents
-from demur.asking.gate import Gate, Verdict
-from demur.asking.library import Library, ask
+from demur.asking.gate import Gate
+from demur.asking.library import Library
 from demur.asking.passages import Passage
 from demur.asking.plain import as_plain
+from demur.asking.session import Session, ask
+from demur.types import Verdict
 
-__all__ = ["Gate", "Library", "Passage", "Verdict", "as_plain", "ask", "calibrate", "read_documents"]
+__all__ = [
+    "Gate",
+    "Library",
+    "Passage",
+    "Session",
+    "Verdict",
+    "as_plain",
+    "ask",
+    "calibrate",
+    "read_documents",
+]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from demur.asking.gate import is_for_candidates
 from demur.asking.reading import Look, looks
 from demur.errors import UsageError
 from demur.rankers import Ranker
@@ -51,10 +52,7 @@ class Search(Ranker):
 
     def known_to(self, gate: Gate) -> Ranker:
         """Whom a gate must know: this search, or its ranker if the gate was made for given candidates."""
-        asked = str(gate.certificate.get("ranker", ""))
-        if self.ranker is None or not asked or asked.startswith(f"{self.name}("):
-            return self
-        return self.ranker
+        return self.ranker if self.ranker is not None and is_for_candidates(gate) else self
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """The scores of pools that this search found itself; other candidates have no score in a library."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from demur.risk.gate import Gate
+    from demur.asking import Gate
     from demur.types import Candidate
 
 _WIDEST = 88
@@ -83,7 +83,10 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
             yield f"{sure}No gate is set, so nothing is promised about errors."
         return
     from demur.cli.promises import confident, elsewhere
+    from demur.risk.gate import Gate as SavedGate
 
+    if not isinstance(gate, SavedGate):  # one of somebody's own making says nothing that could be shown
+        return
     if isinstance(result, Answer) and result.confidence is not None:
         yield " ".join((confident(gate, result.confidence), gate.promise, *elsewhere(gate)))
     if explain:

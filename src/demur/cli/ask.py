@@ -8,7 +8,7 @@ import typer
 
 from demur.cli.console import JsonFlag, warnings_noted
 from demur.cli.gating import GateOption, RiskOption
-from demur.cli.libraries import ExampleFlag, FromOption, StemOption, library
+from demur.cli.libraries import ExampleFlag, FromOption, StemOption, documents
 from demur.cli.promises import ExplainFlag
 
 
@@ -42,25 +42,19 @@ def ask(
     json: JsonFlag = False,
 ) -> None:
     """Answer a question from files, with the words quoted that answer it; or say why there is no answer."""
+    from demur.asking import Session
     from demur.cli import questions
-    from demur.cli.asking import Asker, chosen, hint
+    from demur.cli.asking import Shown
     from demur.errors import UsageError
 
     if question is None and not interactive:
         raise UsageError("there is no question; write one, or - for questions from stdin, or --interactive")
     if question is not None and not question.strip() and not interactive:
         raise UsageError("the question is empty; write one in quotes")
-    if risk is not None and not 0 < risk < 1:
-        raise UsageError(
-            f"--risk {risk:g} is no share of wrong answers; write one between 0 and 1, such as 0.2"
-        )
-    who, opened = chosen(ranker, gate, risk)
     with warnings_noted():
-        found = library(sources, example, stem)
-    asker = Asker.of(found, who, reader, opened, top, explain, gate is not None)
-    hint(ranker, gate)
+        session = Session.open(documents(sources, example), ranker, gate, reader, risk, stem)
+    shown = Shown(session, top, explain, json)
     if question == "-" or interactive:
-        first = question if interactive and question != "-" else None
-        questions.answer(asker, first, interactive, json)
+        questions.answer(shown, question if question != "-" else None, interactive)
     else:
-        asker.answer(question or "", json)
+        shown.answer(question or "")

@@ -8,7 +8,7 @@ import typer
 
 from demur.cli import doubts, thresholds
 from demur.cli.console import JsonFlag, meter
-from demur.cli.libraries import ExampleFlag, FromOption, StemOption, again, asked, library
+from demur.cli.libraries import ExampleFlag, FromOption, StemOption, asked, documents
 from demur.cli.promises import write_sets
 from demur.cli.quoted import refuse_labels
 
@@ -81,7 +81,9 @@ def calibrate(
     others: Sequence[Pool] | None = None if grid is None else load_pools(grid)
     asker: str | Ranker = ranker
     if sources or example:
-        asker = library(sources, example, stem).search(again(ranker))
+        from demur.asking import Library
+
+        asker = Library(documents(sources, example), stem).search(ranker)
         pools, others = asked(asker, pools), others and asked(asker, others)
     if check is None:
         refuse_labels(

@@ -12,7 +12,7 @@ from demur.cli.console import tracked
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from demur.asking import Library
+    from demur.asking import Passage
     from demur.asking.searching import Search
     from demur.types import Pool
 
@@ -28,9 +28,9 @@ StemOption = Annotated[
 ]
 
 
-def library(sources: list[Path] | None, example: bool, stem: str) -> Library:
-    """The library of some files, or of the handbook."""
-    from demur.asking import Library, read_documents
+def documents(sources: list[Path] | None, example: bool) -> Iterable[Passage]:
+    """The passages of some files, read when they are wanted, or those of the handbook."""
+    from demur.asking import read_documents
     from demur.errors import UsageError
 
     if bool(sources) == example:
@@ -38,13 +38,8 @@ def library(sources: list[Path] | None, example: bool, stem: str) -> Library:
     if example:
         from demur.asking.example import passages
 
-        return Library(passages(), stem)
-    return Library(tracked(read_documents(sources or []), "reading", "passages"), stem)
-
-
-def again(ranker: str | None) -> str | None:
-    """Who scores again what BM25 found; None where that is to be left as it was found."""
-    return None if ranker in ("bm25", "none") else ranker
+        return passages()
+    return tracked(read_documents(sources or []), "reading", "passages")
 
 
 def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:

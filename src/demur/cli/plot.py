@@ -44,7 +44,7 @@ def plot(
     json: JsonFlag = False,
 ) -> None:
     """Draw risk over coverage, confidence by outcome, or how far confidence can be believed."""
-    from demur.cli.gating import gate_at
+    from demur.asking.gate import open_gate
     from demur.data import binary
     from demur.data import pools as load_pools
     from demur.errors import UnknownName, UsageError
@@ -53,7 +53,7 @@ def plot(
     if show not in SHOWN:
         raise UnknownName("picture", show, SHOWN)
     plots.form_of(output)
-    opened = None if gate is None else gate_at(gate)
+    opened = None if gate is None else open_gate(gate)
     pools = list(binary(load_pools(data)))
     with meter("scoring", "pairs") as advance:
         systems = _systems(pools, opened, ranker or [], qualifier or [], advance)
@@ -85,7 +85,7 @@ def _systems(
 ) -> dict[str, Predictions]:
     """The answers of the gate's ranker, and of each ranker by each qualifier, under short names."""
     import demur
-    from demur.cli.gating import ranker_of
+    from demur.asking.gate import ranker_of
     from demur.risk import Predictions
     from demur.risk import qualifier as named
     from demur.risk.judging import scored

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.gating import of_files
-
 if TYPE_CHECKING:
     from demur.asking import Verdict
     from demur.rankers import Ranker
@@ -102,8 +100,9 @@ def verdict_lines(gate: Gate, verdict: Verdict | None) -> list[str]:
 def elsewhere(gate: Gate) -> tuple[str, ...]:
     """That a gate for given candidates was not made on one's files, where that is so."""
     from demur import registry
+    from demur.asking.gate import is_for_files
 
-    if of_files(gate):
+    if is_for_files(gate):
         return ()
     known = registry.names("dataset")
     parts = [part.strip() for part in gate.certificate.data.split("+")]

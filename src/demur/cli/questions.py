@@ -9,39 +9,39 @@ from typing import TYPE_CHECKING
 from demur.cli.console import note
 
 if TYPE_CHECKING:
-    from demur.cli.asking import Asker
+    from demur.cli.asking import Shown
 
 PROMPT = "? "
 
 
-def answer(asker: Asker, first: str | None, interactive: bool, json: bool) -> None:
+def answer(shown: Shown, first: str | None, interactive: bool) -> None:
     """Answer a first question, if there is one, and those that are read from stdin.
 
     Without `interactive` every line is a question, and a mistake ends it all. Interactively an empty line is
     the end, a mistake is one line and the next question may follow, and Ctrl-C leaves in peace.
     """
-    indent = None if json else 2
+    indent = None if shown.json else 2
     if not interactive:
         for question in _lines():
-            asker.answer(question, json, indent)
+            shown.answer(question, indent)
         return
     try:
-        asker.warm()
+        shown.session.warm()
         if first is not None:
-            _try(asker, first, json, indent)
-        for question in _typed(asker) if sys.stdin.isatty() else _lines():
+            _try(shown, first, indent)
+        for question in _typed(shown) if sys.stdin.isatty() else _lines():
             if not question.strip():
                 break
-            _try(asker, question, json, indent)
+            _try(shown, question, indent)
     except KeyboardInterrupt:
         note("")
 
 
-def _try(asker: Asker, question: str, json: bool, indent: int | None) -> None:
+def _try(shown: Shown, question: str, indent: int | None) -> None:
     from demur.errors import DemurError
 
     try:
-        asker.answer(question, json, indent)
+        shown.answer(question, indent)
     except DemurError as error:
         note(f"demur: {error}")
 
@@ -52,14 +52,14 @@ def _lines() -> Iterator[str]:
     return (line for _, line in lines("-"))
 
 
-def _typed(asker: Asker) -> Iterator[str]:
+def _typed(shown: Shown) -> Iterator[str]:
     """What is typed at a terminal, with the keys that edit a line where the system has them."""
     import contextlib
 
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401  # input() uses it
 
-    note(f"{len(asker.library):,} passages are ready; an empty line or Ctrl-D leaves.")
+    note(f"{len(shown.session.library):,} passages are ready; an empty line or Ctrl-D leaves.")
     while True:
         try:
             if sys.stdout.isatty():

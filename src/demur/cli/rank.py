@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, say
+from demur.cli.console import JsonFlag, emit, say, warnings_noted
 from demur.cli.gating import GateOption
 
 
@@ -39,15 +39,17 @@ def rank(
     json: JsonFlag = False,
 ) -> None:
     """Rank given candidates for one question; each is shown on one line, its line breaks as spaces."""
-    from demur.cli import explanations, gating, promises
+    from demur.asking.gate import find_gate, ranker_of
+    from demur.cli import explanations, promises
     from demur.data.candidates import read_candidates
     from demur.errors import DataError, UsageError
     from demur.types import Pool
 
     if not question.strip():
         raise UsageError("the question is empty; write one in quotes")
-    opened = gating.gate_for(gate, ranker)
-    chosen_ranker = ranker or (gating.ranker_of(opened, gate) if opened else None)
+    with warnings_noted():
+        opened = find_gate(gate, ranker)
+    chosen_ranker = ranker or (ranker_of(opened) if opened else None)
     built, rule = promises.ranker_and_sets(chosen_ranker, sets, calibration)
     given = list(read_candidates(candidates))
     if not given and candidates != "-":

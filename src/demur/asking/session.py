@@ -1,0 +1,148 @@
+"""A session: library, ranker, reader and gate opened once, for as many questions as there are."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import RLock
+
+from demur.asking import packaged
+from demur.asking.answering import Asked
+from demur.asking.gate import NONE, Gate, find_gate, second_ranker_of
+from demur.asking.library import AS_FOUND, Documents, Library
+from demur.asking.reading import check_quotes, looks, reader_for, reads
+from demur.asking.searching import DEPTH, Search
+from demur.errors import UsageError
+from demur.rankers import Ranker
+from demur.rankers import ranker as ranker_named
+from demur.types import Abstention, Answer
+
+_ONE_AT_A_TIME = RLock()  # models are shared by sessions, and some change while they run
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Session:
+    """Answers questions about one library; the command line and `demur.ask` go through it, and answer alike.
+
+    Threads may share it. One question is answered at a time, as a model takes all cores by itself.
+    """
+
+    search: Search
+    reader: object | None = None
+    """Who quotes; without one, the sentence that shares the weightiest words is quoted."""
+    gate: Gate | None = None
+
+    @classmethod
+    def open(
+        cls,
+        documents: Documents | Library,
+        ranker: str | Path | Ranker | None = None,
+        gate: str | Path | Gate | None = None,
+        reader: str | Path | object | None = None,
+        risk: float | None = None,
+        stem: str = "english",
+    ) -> Session:
+        """A session with all that it needs; what is missing or does not fit is an error before any question.
+
+        The arguments are those of `demur.ask`. A gate that nobody named is left out where it promises nothing
+        about this ranker or reader, and a warning says so.
+        """
+        who, judge = _chosen(ranker, gate, risk)
+        second = None if who in AS_FOUND else ranker_named(who)
+        search = (documents if isinstance(documents, Library) else Library(documents, stem)).search(second)
+        quoting = reader_for(reader, search.ranker)
+        if judge is not None:
+            try:
+                judge.check_ranker(search.known_to(judge))
+                check_quotes(judge, quoting)
+            except UsageError as error:
+                if gate is not None or risk is not None:
+                    raise
+                _log.warning("no gate is set: %s", str(error).rpartition(";")[0])
+                judge = None
+        return cls(replace(search, reading=quoting is not None and quoting is search.ranker), quoting, judge)
+
+    @property
+    def library(self) -> Library:
+        """The passages that are asked."""
+        return self.search.library
+
+    def ask(self, question: str, top: int = 5) -> Answer | Abstention:
+        """The best passage with a quotation, or the reason why there is no answer.
+
+        A gate looks at the best 50 passages, as when it was calibrated, so no more than 50 are shown. Without
+        a gate, a reader that finds nothing in the best passage has the last word.
+        """
+        if top < 1:
+            raise UsageError(f"top={top} shows nothing; ask for one passage or more")
+        question = question.encode("utf-8", "replace").decode()  # a shell or JSON may pass half a character
+        with _ONE_AT_A_TIME:
+            ranking = self.search.find(question, DEPTH if self.gate is not None else max(top, DEPTH))
+            return Asked(self.search, question, ranking, self.gate).result(top, self.reader)
+
+    def warm(self) -> None:
+        """Nothing, once the models are in memory: so the first question need not wait for them."""
+        if not len(self.library):
+            return
+        some = [self.library.passages[0].searched]
+        with _ONE_AT_A_TIME:
+            if self.search.ranker is not None:
+                self.search.ranker.score("?", some)
+            if reads(self.reader) and self.reader != self.search.ranker:
+                looks(self.reader, "?", some)
+
+
+def ask(
+    question: str,
+    documents: Documents | Library,
+    ranker: str | Path | Ranker | None = None,
+    gate: str | Path | Gate | None = None,
+    top: int = 5,
+    stem: str = "english",
+    reader: str | Path | object | None = None,
+    risk: float | None = None,
+) -> Answer | Abstention:
+    """The answer to a question, quoted from documents, or the reason why there is none.
+
+    It is the answer that `demur ask` gives. A string is a text, a `Path` a file or folder. If there are
+    several questions, open a `demur.asking.Session`.
+
+    - The `ranker` scores the best 50 passages again; ``bm25`` leaves them as they were found. If none is
+      named, it is that of the gate, or ``mini``, which comes with demur.
+    - The `gate` decides whether the best passage may be the answer: a gate, or the path of one. If none is
+      named, it is that of the ranker's folder; ``none`` leaves that out.
+    - The `reader` quotes the words that answer. If none is named, the ranker does, if it is one such as
+      ``mini`` that reads as well; otherwise, or with ``none``, the sentence that shares the weightiest words
+      is quoted.
+    - `risk` chooses the gate for that share of wrong answers, where a folder has several.
+    - `stem` names the language whose word endings do not count; with ``none`` all count.
+    """
+    return Session.open(documents, ranker, gate, reader, risk, stem).ask(question, top)
+
+
+def _chosen(
+    ranker: str | Path | Ranker | None, gate: str | Path | Gate | None, risk: float | None
+) -> tuple[str | Path | Ranker, Gate | None]:
+    """The ranker that scores again what is found, and the gate: as named, or those that come with demur."""
+    if risk is not None and not 0 < risk < 1:
+        what = f"a risk of {risk:g} is no share of wrong answers"
+        raise UsageError(f"{what}; choose one between 0 and 1, such as 0.2")
+    if ranker is None and (gate is None or gate == NONE):
+        ranker = packaged.NAME
+        if not packaged.there():
+            _log.warning("the model %s did not come with this copy of demur: BM25 answers alone", ranker)
+            ranker = AS_FOUND[0]
+    if gate is None or isinstance(gate, str | Path):
+        spec = ranker.spec if isinstance(ranker, Ranker) else ranker
+        opened: Gate | None = find_gate(gate, spec, files=True, risk=risk)
+    else:
+        opened = gate
+        promised = gate.certificate.get("risk")
+        if risk is not None and risk != promised:
+            what = f"the gate promises a risk of {promised}, not of {risk:g}"
+            raise UsageError(f"{what}; leave the risk out, or name a folder with several gates")
+    if ranker is None and opened is not None:
+        ranker = second_ranker_of(opened)
+    return AS_FOUND[0] if ranker is None else ranker, opened
