@@ -31,6 +31,15 @@ def test_the_same_interval_as_scipy_from_the_same_draws(method: str, n: int) -> 
     assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), rel=1e-10)
 
 
+def test_means_of_resamples_that_equal_the_mean_count_half() -> None:
+    values = np.array([0.0] * 7 + [1.0] * 5)
+    found = estimates(values[:, None], seed=7, resamples=1999)[0]
+    wanted = stats.bootstrap(
+        (values,), np.mean, n_resamples=1999, confidence_level=0.95, rng=np.random.default_rng(7)
+    ).confidence_interval
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-12)
+
+
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     truth = 0.6 / 2.0
     held = 0
