@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again guarantee reproduce docs format clean
+.PHONY: run test package mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again guarantee fold makers reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -87,6 +87,14 @@ bench-again: $(VENV)/.dev
 # The small model that comes with demur, from its recipe: some five hours on one core. The data must be there.
 mini: $(VENV)/.dev
 	$(BIN)/python -m tools.make_mini
+
+# Moves loose results into the folded files of their tables; see results/README.md.
+fold: $(VENV)/.core
+	$(BIN)/python -m tools.fold
+
+# Lists results whose maker HEAD cannot name.
+makers: $(VENV)/.core
+	$(BIN)/python -m tools.makers
 
 # The promise of the gate against populations whose truth is known; about a minute on one core.
 guarantee: $(VENV)/.dev

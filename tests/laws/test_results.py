@@ -1,15 +1,55 @@
-"""What is kept of runs can be read anywhere: it names no folder of the machine that they ran on."""
+"""Results can be read anywhere, name no folder of the machine that they were made on, and have a maker."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
+
+import pytest
+from tools import makers
+
+from demur.experiments import provenance, stored
+from demur.files import whole
 
 RESULTS = Path(__file__).parents[2] / "results"
+UNNAMED = 510
+"""So many results were made by code that was not committed, before that was refused. Lower it as they go."""
 
 
 def test_no_result_names_a_folder() -> None:
-    files = list(RESULTS.rglob("*.json"))
+    files = [path for ending in ("json", "jsonl", "jsonl.gz") for path in RESULTS.rglob(f"*.{ending}")]
     assert files
-    named = [str(file) for file in files if re.search(r"""[="' ]/\w""", file.read_text("utf-8"))]
+    named = [str(file) for file in files if re.search(r"""[="' ]/\w""", whole(file))]
     assert not named
+
+
+def test_no_result_is_added_whose_maker_head_cannot_name() -> None:
+    known = provenance.history()
+    if not known:
+        pytest.skip("no whole clone is here")
+    found = makers.unnamed(RESULTS, known)
+    assert len(found) <= UNNAMED, "make makers"
+
+
+def test_makers_are_looked_up(tmp_path: Path) -> None:
+    for seed, commit in enumerate(("aaa", "bbb", "aaa+", "+", "")):
+        kept = {"row": "r", "column": "c", "seed": seed, "commit": commit}
+        stored.write(tmp_path, f"toy/table1/r/c-seed{seed}.json", kept)
+    stored.write(tmp_path, "toy/table1/r/c-seed5.json", {"row": "r", "column": "c", "seed": 5})
+    stored.fold(tmp_path, "toy/table1")
+    found = makers.unnamed(tmp_path, {"aaa"})
+    assert [(file[-6], why.split()[-1]) for file, why in found.items()] == [
+        *(("1", "history"), ("2", "committed"), ("3", "commit"), ("4", "commit"), ("5", "commit"))
+    ]
+
+
+def test_the_page_of_results_says_how_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [code] = re.findall(r"^```python\n(.*?)^```$", (RESULTS / "README.md").read_text("utf-8"), re.M | re.S)
+    monkeypatch.chdir(tmp_path)
+    kept = {"row": "r", "column": "c", "seed": 0, "answers": {"ids": [str(n) for n in range(80)]}}
+    stored.write(tmp_path / "results", "committee/table1/r/c-seed0.json", kept)
+    stored.fold(tmp_path / "results", "committee/table1")
+    namespace: dict[str, Any] = {}
+    exec(compile(code, "results/README.md", "exec"), namespace)
+    assert namespace["runs"] == [kept]

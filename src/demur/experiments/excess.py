@@ -10,7 +10,6 @@ how far these are apart. One seed says nothing of others.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -22,7 +21,8 @@ from numpy.typing import ArrayLike
 from demur.errors import UnknownName
 from demur.evaluation.confident import Answers
 from demur.evaluation.selective import EAURC
-from demur.experiments.kinds.base import Figure, Kept
+from demur.experiments import stored
+from demur.experiments.kinds.base import Figure
 from demur.experiments.kinds.reading import ORACLE
 from demur.experiments.of_answers import HIGHER
 from demur.experiments.recipe import Column, Row, Table
@@ -96,15 +96,17 @@ def published(table: Table, row: Row, column: Column, measure: str, convention: 
 
 def _parts(table: Table, row: Row, column: Column, results: Path) -> dict[int, Part]:
     """The excess of each seed that is kept."""
-    files = {seed: results / Run(table, row, column, seed).file for seed in row.seeds if column.data}
-    found = {seed: _part(file, file.stat().st_mtime_ns) for seed, file in files.items() if file.exists()}
+    files = {seed: Run(table, row, column, seed).file for seed in row.seeds if column.data}
+    found = {seed: _part(results, file, stored.written(results, file)) for seed, file in files.items()}
     return {seed: part for seed, part in found.items() if part is not None}
 
 
 @lru_cache(maxsize=64)
-def _part(file: Path, written: int) -> Part | None:
-    """What is kept in a file as it was written then; None if nothing was answered."""
-    one: Kept = json.loads(file.read_text("utf-8"))
+def _part(results: Path, file: str, written: stored.Stamp) -> Part | None:
+    """What is kept of a run, as it was written then; None if there is nothing, or nothing was answered."""
+    one = stored.read(results, file)
+    if one is None:
+        return None
     answers = one["answers"]
     wrong = [float(outcome != "AD+") for outcome in answers["outcome"]]
     return excess(answers["confidence"], wrong, answers["ids"], one["pools"]) if wrong else None

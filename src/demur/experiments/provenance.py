@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 DIRTY = "+"
 """What stands behind a commit if files had changed since; alone, it means that there is no commit to name."""
+DIGITS = 12
+"""So many of a commit's digits are kept."""
 _LIBRARIES = ("numpy", "scipy", "torch", "onnxruntime", "transformers", "tokenizers", "sentence-transformers")
 
 
@@ -64,20 +66,25 @@ def data_hashes(run: Run) -> dict[str, str]:
 
 def commit() -> str:
     """The commit of the clone that this runs in, with a + if code or recipes have changed since."""
-    here = Path(__file__).resolve().parents[2]  # src, of a clone
-
-    def git(*words: str) -> str:
-        try:
-            done = subprocess.run(
-                ["git", "-C", str(here), *words], capture_output=True, text=True, check=False
-            )
-        except FileNotFoundError:  # no git here
-            return ""
-        return done.stdout.strip()
-
     changed = git("status", "--porcelain", "--", "demur", "../experiments")
-    known = git("rev-parse", "--short=12", "HEAD")
+    known = git("rev-parse", f"--short={DIGITS}", "HEAD")
     return known + DIRTY * bool(changed or not known)
+
+
+def history() -> set[str]:
+    """The commits up to the one that is checked out, as results name them; none without a whole clone."""
+    whole = git("rev-parse", "--is-shallow-repository") == "false"
+    return {each[:DIGITS] for each in git("rev-list", "HEAD").split()} if whole else set()
+
+
+def git(*words: str) -> str:
+    """What git says in the clone that this runs in; nothing where there is none."""
+    here = Path(__file__).resolve().parents[2]  # src, of a clone
+    try:
+        done = subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=False)
+    except FileNotFoundError:  # no git here
+        return ""
+    return done.stdout.strip()
 
 
 def refuse_dirty() -> None:

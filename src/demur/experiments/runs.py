@@ -1,6 +1,6 @@
-"""One run: a row with one seed over one dataset, judged, and kept in a file under results/.
+"""One run: a row with one seed over one dataset, judged, and kept under results/ (see `stored`).
 
-The file's key is a hash of the data, the settings, the seed and the editions of what makes it. While the key
+Its key is a hash of the data, the settings, the seed and the editions of what makes it. While the key
 stays the same the run is not run again.
 """
 
@@ -15,18 +15,17 @@ from pathlib import Path
 
 from demur import precision
 from demur.embedders.kept import keeping
-from demur.experiments import earlier, provenance
+from demur.experiments import earlier, provenance, stored
 from demur.experiments.kinds import KINDS, Kind, Loaded
 from demur.experiments.kinds.base import Kept
 from demur.experiments.known import as_kept
 from demur.experiments.parts import editions_of
 from demur.experiments.recipe import Column, Row, Table, slug
-from demur.files import replacing
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one file under results/ is about."""
+    """What one result is about."""
 
     table: Table
     row: Row
@@ -40,7 +39,7 @@ class Run:
 
     @property
     def file(self) -> str:
-        """The file's path below results/."""
+        """The path below results/ of the file that a new result is written to."""
         names = [self.table.paper, self.table.table, self.row.name, f"{self.column.name}-seed{self.seed}"]
         return "/".join(map(slug, names)) + ".json"
 
@@ -57,11 +56,7 @@ class Run:
 
 def kept(run: Run, results: Path) -> Kept | None:
     """What was kept of a run, however old."""
-    file = results / run.file
-    if not file.exists():
-        return None
-    found: Kept = json.loads(file.read_text("utf-8"))
-    return found
+    return stored.read(results, run.file)
 
 
 def fresh(run: Run, results: Path, loaded: Loaded) -> Kept | None:
@@ -100,9 +95,5 @@ def perform(run: Run, results: Path, loaded: Loaded, dirty: bool = True) -> Kept
         **provenance.around(run, time.perf_counter() - began, taken),
         **found_now,
     }
-    file = results / run.file
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(file) as out:
-        json.dump(result, out, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        out.write("\n")
+    stored.write(results, run.file, result)
     return result

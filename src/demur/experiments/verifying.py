@@ -20,7 +20,7 @@ from itertools import product, zip_longest
 from pathlib import Path
 
 from demur import cache
-from demur.experiments import earlier, learning, provenance
+from demur.experiments import earlier, learning, provenance, stored
 from demur.experiments.kinds.base import Kept
 from demur.experiments.recipe import Table
 from demur.experiments.runs import Run, kept, perform
@@ -66,7 +66,7 @@ def drawn(
     columns: Sequence[str] = (),
 ) -> list[Run]:
     """So many of the runs that are kept, each family of rows as often as the next."""
-    there = [run for run in runs(table, only, columns=columns) if (results / run.file).exists()]
+    there = [run for run in runs(table, only, columns=columns) if stored.there(results, run.file)]
     random.Random(draw).shuffle(there)
     seen: Counter[str] = Counter()
     families: dict[str, list[tuple[int, Run]]] = {}

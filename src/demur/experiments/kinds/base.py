@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from demur.experiments.runs import Run
 
 Kept = dict[str, Any]
-"""What a file under results/ holds."""
+"""What is kept of a run under results/."""
 
 
 @dataclass(frozen=True)
