@@ -18,6 +18,7 @@ from pathlib import Path
 
 from bench.common import Row
 from demur import processor
+from demur.experiments import provenance
 from demur.files import replacing
 
 PARTS = (
@@ -97,8 +98,9 @@ def main() -> int:
         about, rows = run(part)
         missed += sum(not row["met"] for row in rows)
         if chosen.folder:
+            made = {"commit": provenance.commit(), "machine": machine(), "versions": versions()}
             kind = {"processor": asdict(processor.here()), "threads": processor.threads()}
-            kept = {"about": about, "machine": machine(), **kind, "versions": versions(), "rows": rows}
+            kept = {"about": about, **made, **kind, "rows": rows}
             chosen.folder.mkdir(parents=True, exist_ok=True)
             with replacing(chosen.folder / kept_as(part)) as file:
                 file.write(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")

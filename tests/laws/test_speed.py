@@ -44,6 +44,7 @@ def test_a_part_that_is_kept_stands_on_the_page(
     assert file.name == bench.__main__.kept_as("bm25") != "bm25.json"
     kept = json.loads(file.read_text("utf-8"))
     assert kept["processor"]["features"] == list(processor.here().features) and kept["threads"] > 0
+    assert kept["commit"], "its maker can be named"
     assert kept["rows"] == rows and kept["versions"]["numpy"] == np.__version__
     assert "| a book read | 3.00 s | < 2 s, **missed** |" in page(tmp_path / "kept")
     monkeypatch.setattr("sys.argv", ["bench", "bm52"])
