@@ -7,10 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import filelock
 import pytest
 
-from demur.errors import DataError, DemurError, MissingExtra, NoThreshold, UnknownName, require
-from demur.files import is_pipe, lines, replacing, sha256, whole
+from demur.errors import DataError, DemurError, MissingExtra, NoThreshold, UnknownName, UsageError, require
+from demur.files import is_pipe, lines, locked, replacing, sha256, whole
 
 
 def test_lines_are_numbered_without_their_ends(tmp_path: Path) -> None:
@@ -149,3 +150,25 @@ def test_errors_travel_between_processes() -> None:
     ):
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), str(again), again.__dict__) == (type(error), str(error), error.__dict__)
+
+
+def test_one_run_at_a_time_holds_a_lock(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    with locked(lock, "nobody is there"):
+        for _ in range(2):
+            with pytest.raises(UsageError, match="it is busy"), locked(lock, "it is busy"):
+                pytest.fail("it is locked")
+        lock.unlink()
+    with pytest.raises(ZeroDivisionError), locked(lock, "nobody is there"):
+        raise ZeroDivisionError
+    with locked(lock, "nobody is there"):
+        assert lock.exists()
+
+
+def test_a_lock_whose_file_is_gone_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def acquire(self: filelock.FileLock, timeout: float) -> None:
+        """As if the run before had removed the file between opening and locking it."""
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", acquire)
+    with pytest.raises(UsageError, match="busy"), locked(tmp_path / "lock", "busy"):
+        pytest.fail("nothing is locked")

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TextIO
 
-from demur.errors import DataError
+from demur.errors import DataError, UsageError
 
 GZIP = b"\x1f\x8b"
 
@@ -172,6 +172,27 @@ def written(path: str | Path) -> Iterator[None]:
             raise
         fix = "free space, or write elsewhere"
         raise DataError(f"cannot be written ({error.strerror})", path=path, fix=fix) from None
+
+
+@contextmanager
+def locked(path: Path, busy: str) -> Iterator[None]:
+    """A block that one run at a time may be in; another that comes meanwhile gets the error `busy`.
+
+    The lock ends with the process, also by a kill. Whoever holds it may remove the file.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+        path.stat()
+    except (Timeout, FileNotFoundError):  # the other run may just have ended, and have taken the file along
+        lock.release()
+        raise UsageError(busy) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from demur import __version__
 from demur.errors import UsageError
-from demur.files import replacing, written
+from demur.files import locked, replacing, written
 
 _LOCK, _TICKET = "lock", "job.json"
 _MARK = "demur"  # the key of the ticket that says which demur made it
@@ -83,35 +83,17 @@ class Parts:
     @contextmanager
     def held(self) -> Iterator[None]:
         """The folder is this run's alone; at the end it goes, unless shards are left for a later run."""
-        with self._locked():
+        self._make()
+        busy = f"another run is writing into {self.folder}; wait for its end, or write elsewhere"
+        with locked(self.folder / _LOCK, busy):
             try:
                 yield
             finally:
                 if not self.shards():
                     self.sweep()
-                    (self.folder / _LOCK).unlink(missing_ok=True)
                     with suppress(OSError):  # if somebody has put something there
+                        (self.folder / _LOCK).unlink(missing_ok=True)
                         self.folder.rmdir()
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        try:
-            import fcntl
-        except ImportError:  # Windows: there the user must see to it that two runs do not meet
-            self._make()
-            yield
-            return
-        while True:
-            self._make()
-            with (self.folder / _LOCK).open("w") as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with the process, also by a kill
-                except BlockingIOError:
-                    what = f"another run is writing into {self.folder}"
-                    raise UsageError(f"{what}; wait for its end, or write elsewhere") from None
-                if (self.folder / _LOCK).exists():  # else the run before has just ended, and taken it along
-                    yield
-                    return
 
     def _make(self) -> None:
         """Make the folder, and refuse one that is not of our making."""

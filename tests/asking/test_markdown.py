@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demur.asking.blocks import blocks
-from demur.asking.inline import plain
-from demur.asking.markdown import passages_of_markdown
+from demur.asking.documents import read_documents
+from demur.asking.markdown import passages_of_markdown, plain
 from demur.asking.passages import LONG, Passage
+from demur.text import tokenize
 
 
 def read(text: str) -> list[Passage]:
@@ -93,9 +95,58 @@ def test_tables_are_read_by_rows() -> None:
         (1, "", "Our prices"),
         (5, "", "Tool: saw; Days: 21"),
         (6, "", "Tool: a | b"),
-        (7, "", "Tool: x; Days: 1; extra"),
+        (7, "", "Tool: x; Days: 1"),  # a cell without a column is not shown
         (9, "", "End."),
     ]
+
+
+def test_an_item_comes_with_all_that_stands_in_it() -> None:
+    code = "1. Run this:\n   ```\n   ls  *\n\n   cd\n   ```\n"
+    text = f"{code}2) Then\n   - go\n\n     home\n\n   at once.\n- - deep\n-\n"
+    assert told(text) == [
+        (1, "", "1. Run this:\nls  *\n\ncd"),
+        (7, "", "2) Then\n- go home\nat once."),
+        (13, "", "- deep"),
+    ]
+
+
+def test_text_that_stands_far_to_the_right_is_code() -> None:
+    assert told("Write:\n\n    a = 1\n    b  = 2\n\nBye.") == [
+        (1, "", "Write:\na = 1\nb  = 2"),
+        (6, "", "Bye."),
+    ]
+
+
+def test_what_html_shows_is_read() -> None:
+    text = (
+        "<details>\n<summary>How &amp; why?</summary>\n\nSo.<br>And <kbd>so</kbd> <!-- not\nthis --> \nfar."
+        "\n\n</details>\n<style>p { color: red }</style>\n\n| a | b |\n|---|---|\n| one<br/>two | &lt;3 |"
+    )
+    assert told(text) == [
+        (2, "", "How & why?"),
+        (4, "", "So. And so  far."),
+        (13, "", "a: one two; b: <3"),
+    ]
+
+
+def test_a_heading_in_a_quotation_heads_nothing_after_it() -> None:
+    assert told("# A\n> ## B\n> One.\n\nTwo.") == [(2, "A", "B"), (3, "A", "One."), (5, "A", "Two.")]
+
+
+def test_signs_stay_where_they_mean_something_else() -> None:
+    assert told("Debian >= 12 & <https://a.b>, `<split>`\n> 3 < 4") == [
+        (1, "", "Debian >= 12 & https://a.b, <split>"),
+        (2, "", "3 < 4"),
+    ]
+
+
+def test_lines_and_words_of_a_folder_are_those_of_its_files() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    found = list(read_documents(docs))
+    assert len(found) > 500
+    for passage in found:
+        line = Path(passage.source).read_text("utf-8").split("\n")[(passage.line or 0) - 1]
+        assert line.startswith("```") or set(tokenize(passage.text)) & set(tokenize(line)), (passage, line)
 
 
 def test_what_no_reader_sees_is_left_out() -> None:
@@ -117,11 +168,11 @@ def test_quotations_lose_their_signs() -> None:
     ("marked", "shown"),
     [
         ("**Never** *ever* __do__ _it_", "Never ever do it"),
-        ('see [the desk](desk.md), [rules][r] and ![a map](map.png "Map")', "see the desk, rules and a map"),
+        ('see [the desk](desk.md), [it][r] and ![a map](map.png "Map")', "see the desk, [it][r] and a map"),
         ("<b>bold</b> <https://a.b/c_d_e>", "bold https://a.b/c_d_e"),
         ("`**kept**` and ``a`b``", "**kept** and a`b"),
         ("2 * 3 * 4 < 5, snake_case_name, \\*no\\*", "2 * 3 * 4 < 5, snake_case_name, *no*"),
-        ("[[`f`](x.md)] and [`g()`][g] `[h](i)`", "[f] and g() [h](i)"),
+        ("[[`f`](x.md)] and [`g()`][g] `[h](i)`", "[f] and [g()][g] [h](i)"),
         ("**a** b **c** and a***b", "a b c and a***b"),
     ],
 )
@@ -162,7 +213,7 @@ def test_any_text_is_read_in_order_and_nothing_is_made_up(text: str) -> None:
     assert numbers == sorted(numbers)
     assert all(1 <= number <= text.count("\n") + 1 for number in numbers)
     assert all(passage.text.strip() for passage in found)
-    added = set("\n; :>")  # between lines, cells and headings
+    added = set("\n; :>\ufffd")  # between lines, cells and headings; and for what is no character
     assert {letter for passage in found for letter in passage.searched} <= {*text, *added}
 
 
@@ -180,4 +231,4 @@ def test_long_lines_of_spaces_take_linear_time() -> None:
         "a | b\n" + " " * 2_000_000 + "x|",
         "# a" + " #" * 1_000_000 + " b",
     ):
-        assert list(blocks(text.splitlines()))
+        assert read(f"{text}\n\nEnd.")

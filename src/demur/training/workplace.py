@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from demur.errors import UsageError
-from demur.files import written
+from demur.files import locked, written
 
 _LOCK = "training.lock"
 _OURS = re.compile(rf"{re.escape(_LOCK)}|\.?[0-9a-f]{{16}}(\.safetensors|\..*)?")
@@ -34,7 +34,8 @@ def workplace(model: Path) -> Iterator[Path]:
     if strange:
         what = f"{folder}, where unfinished training is kept, holds something else ({strange[0]})"
         raise UsageError(f"{what}; move it away, or train into another folder")
-    with _alone(folder):
+    busy = f"another run is training into {folder.with_suffix('')}; wait for its end, or name another folder"
+    with locked(folder / _LOCK, busy):
         try:
             yield folder
         except BaseException:
@@ -42,26 +43,11 @@ def workplace(model: Path) -> Iterator[Path]:
                 shutil.rmtree(folder, ignore_errors=True)
             raise
         for path in folder.iterdir():
-            if _OURS.fullmatch(path.name):
+            if path.name != _LOCK and _OURS.fullmatch(path.name):
                 if path.is_dir():
                     shutil.rmtree(path)
                 else:
                     path.unlink()
         with suppress(OSError):  # if somebody has put something there
+            (folder / _LOCK).unlink()
             folder.rmdir()
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    try:
-        import fcntl
-    except ImportError:  # Windows: there the user must see to it that two runs do not meet
-        yield
-        return
-    with (folder / _LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # ends with the process, also by a kill
-        except BlockingIOError:
-            what = f"another run is training into {folder.with_suffix('')}"
-            raise UsageError(f"{what}; wait for its end, or name another folder") from None
-        yield
