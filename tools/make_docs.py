@@ -30,6 +30,7 @@ VERBS = [
     "train",
     "export",
     "calibrate",
+    "serve",
     "plot",
     "reproduce",
     "vectors",

@@ -38,6 +38,7 @@ FLOORS = [
     {"training"},
     {"experiments"},
     {"advice"},
+    {"serving"},
     {"cli"},
     {"__main__"},
 ]

@@ -20,6 +20,7 @@ from demur.cli.plot import plot
 from demur.cli.rank import rank
 from demur.cli.reproduce import reproduce
 from demur.cli.score import score
+from demur.cli.serve import serve
 from demur.cli.train import train
 from demur.errors import DemurError
 
@@ -59,6 +60,7 @@ app.command()(train)
 app.command()(export)
 app.command()(calibrate)
 app.command()(advise)
+app.command()(serve)
 app.command()(plot)
 app.command()(reproduce)
 app.add_typer(data.app, name="data")

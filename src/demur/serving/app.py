@@ -1,0 +1,68 @@
+"""The service as an ASGI app: paths, layers, and a service that is opened while it answers /health."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from demur import __version__
+from demur.errors import DemurError
+from demur.serving import problems, questions, reranking, status
+from demur.serving.server import Server, Settings
+from demur.serving.service import Service
+from demur.serving.shield import Shield
+from demur.serving.watching import Watch
+
+_log = logging.getLogger("demur.serving")
+_DESCRIPTION = "Ranks texts, quotes answers, and says nothing where it cannot keep its promise."
+
+
+def create_app(
+    opening: Callable[[], Service],
+    settings: Settings | None = None,
+    on_failure: Callable[[DemurError], None] | None = None,
+) -> FastAPI:
+    """An app that opens its service in the background; if that fails, `on_failure` is told why."""
+    server = Server(settings or Settings())
+
+    async def load() -> None:
+        try:
+            server.service = await asyncio.get_running_loop().run_in_executor(None, opening)
+            _log.info("ready")
+        except DemurError as error:
+            server.failed = error
+            if on_failure is not None:
+                on_failure(error)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        loading = asyncio.create_task(load())
+        yield
+        loading.cancel()
+        server.queue.close()
+
+    app = FastAPI(
+        title="demur",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,  # its page fetches scripts from elsewhere
+        redoc_url=None,
+    )
+    app.state.server = server
+    problems.handle(app)
+    for paths in (status.paths, reranking.paths, questions.paths):
+        app.include_router(paths(server))
+    rules = server.settings.rules
+    if rules.origins:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=sorted(rules.origins), allow_methods=["*"], allow_headers=["*"]
+        )
+    app.add_middleware(Shield, rules=rules)
+    app.add_middleware(Watch, figures=server.figures, access_log=server.settings.access_log)
+    return app

@@ -1,0 +1,209 @@
+"""What clients send and get, as pydantic models: unknown keys and nulls are ignored."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, StringConstraints
+
+Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000, pattern=r"\S")]
+
+
+class Text(BaseModel):
+    """A document as an object."""
+
+    text: str
+
+
+class RelevantSpans(BaseModel):
+    """Which quotes are wanted in each result: at least so sure, at most so many."""
+
+    mode: str | None = None
+    threshold: float | None = None
+    max_spans: Annotated[int, Field(ge=1)] | None = None
+
+
+class RerankBody(BaseModel):
+    """A question and documents, as Cohere, Jina and vLLM have them."""
+
+    query: Question
+    documents: list[str | Text]
+    top_n: Annotated[int, Field(ge=1)] | None = None
+    model: str | None = None
+    return_documents: bool | None = None
+    relevant_spans: RelevantSpans | None = None
+
+
+class EitherBody(BaseModel):
+    """A question with `texts`, as TEI has it, or with `documents`, as Cohere, Jina and vLLM have it."""
+
+    query: Question
+    texts: list[str] | None = None
+    documents: list[str | Text] | None = None
+    top_n: Annotated[int, Field(ge=1)] | None = None
+    raw_scores: bool | None = None
+    return_text: bool | None = None
+    model: str | None = None
+    return_documents: bool | None = None
+    relevant_spans: RelevantSpans | None = None
+
+
+class Judged(BaseModel):
+    """What the gate says of the best text; nothing is left out of the results because of it."""
+
+    abstained: bool
+    reason: str | None = None
+    confidence: float | None = None
+    certificate: dict[str, Any] | None = None
+
+
+class TeiResult(BaseModel):
+    """A text's place in what was sent and its score; the first of a list has the gate's word too."""
+
+    index: int
+    score: float
+    text: str | None = None
+    demur: Judged | None = None
+
+
+class RelevantSpan(BaseModel):
+    """A quote, counted in code points of its document."""
+
+    start: int
+    end: int
+    score: float
+
+
+class RerankResult(BaseModel):
+    """A document's place in what was sent, and how well it answers, from 0 to 1."""
+
+    index: int
+    relevance_score: float
+    document: Text | None = None
+    relevant_spans: list[RelevantSpan] | None = None
+
+
+class RerankAnswer(BaseModel):
+    """Results, best first."""
+
+    id: str
+    model: str
+    results: list[RerankResult]
+    meta: dict[str, Any]
+    usage: dict[str, int]
+    demur: Judged | None = None
+
+
+class Inputs(BaseModel):
+    """A question and the text that may answer it."""
+
+    question: Question
+    context: str
+
+
+class Parameters(BaseModel):
+    """What Hugging Face clients may ask for; other keys are ignored."""
+
+    top_k: Annotated[int, Field(ge=1, le=100)] | None = None
+    handle_impossible_answer: bool | None = None
+
+
+class QaBody(BaseModel):
+    """A question about one text, as Hugging Face has it."""
+
+    inputs: Inputs
+    parameters: Parameters | None = None
+
+
+class QaAnswer(BaseModel):
+    """The quote, and where it stands; empty where it cannot be answered and that may be said."""
+
+    answer: str
+    score: float
+    start: int
+    end: int
+    demur: Judged | None = None
+
+
+class AskBody(BaseModel):
+    """A question to the documents of the server."""
+
+    question: Question
+    top: Annotated[int, Field(ge=1, le=50)] | None = None
+    risk: Annotated[float, Field(gt=0, lt=1)] | None = None
+    kb: str | None = None
+
+
+class Quoted(BaseModel):
+    """A stretch of a passage, counted in code points."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Passage(BaseModel):
+    """A passage, where it stands, what is quoted from it, and how well it fits."""
+
+    id: str
+    text: str
+    span: Quoted | None = None
+    sentence: Quoted | None = None
+    source: str
+    line: int | None = None
+    heading: str
+    copies: int
+    score: float | None = None
+    read: dict[str, Any] | None = None
+    matched: list[str]
+    coverage: float
+
+
+class Answered(Passage):
+    """The passage that answers, with how sure that is and what is promised."""
+
+    confidence: float | None = None
+    certificate: dict[str, Any] | None = None
+    same_question: bool = False
+
+
+class AskAnswer(BaseModel):
+    """An answer, or why there is none; as `demur ask --json` has it."""
+
+    question: str
+    abstained: bool
+    reason: str | None = None
+    confidence: float | None = None
+    certificate: dict[str, Any] | None = None
+    answer: Answered | None = None
+    nearest: Passage | None = None
+    ranking: list[Passage]
+
+
+class Limits(BaseModel):
+    """How much the server takes."""
+
+    body_bytes: int
+    queue_pairs: int
+    deadline_seconds: float
+
+
+class Info(BaseModel):
+    """What answers here, and what it promises."""
+
+    version: str
+    model_id: str
+    model_fingerprint: str
+    reader: str | None = None
+    documents: str | None = None
+    passages: int | None = None
+    promise: str | None = None
+    risks: list[float]
+    threshold: float | None = None
+    limits: Limits
+
+
+class State(BaseModel):
+    """How the server is."""
+
+    status: str

@@ -1,0 +1,82 @@
+"""A server that runs until it is told to stop: what it has taken on is finished, and then it ends well."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+
+from demur.errors import DemurError, UsageError
+from demur.serving.app import create_app
+from demur.serving.server import Settings
+from demur.serving.service import Service
+from demur.serving.watching import JsonLines
+
+_AFTER_DEADLINE = 5  # seconds more for answers to be sent
+_IDLE = 75  # seconds that a connection may be quiet, longer than usual proxies hold one
+
+
+class _Stoppable(uvicorn.Server):
+    """Ends with exit code 0 on SIGTERM and SIGINT, as it was asked to; a second one ends it at once."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+
+def run(
+    opening: Callable[[], Service],
+    settings: Settings,
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+) -> None:
+    """Nothing, once the server was told to stop; an error if its service cannot be opened."""
+    listening = _listen(host, port)
+    _log_as_json()
+    failures: list[DemurError] = []
+
+    def failed(error: DemurError) -> None:
+        failures.append(error)
+        server.should_exit = True
+
+    config = uvicorn.Config(
+        create_app(opening, settings, failed),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_keep_alive=_IDLE,
+        timeout_graceful_shutdown=int(settings.deadline) + _AFTER_DEADLINE,
+    )
+    server = _Stoppable(config)
+    shown = f"[{host}]" if ":" in host else host
+    announce(f"http://{shown}:{listening.getsockname()[1]}")
+    server.run(sockets=[listening])
+    if failures:
+        raise failures[0]
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket on this address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        what = f"{host}:{port} cannot be listened on ({why})"
+        raise UsageError(f"{what}; choose another with --port or --host") from None
+
+
+def _log_as_json() -> None:
+    """Write what demur and uvicorn log as lines of JSON to stderr."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name, level in (("demur", logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level)

@@ -1,0 +1,100 @@
+"""What a server asks: given texts, and the documents of one session, opened once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from demur.asking import Library, Session
+from demur.asking.gate import is_for_files
+from demur.asking.library import Documents
+from demur.errors import UsageError
+from demur.risk.gate import Gate as SavedGate
+from demur.risk.gates import gates
+from demur.serving.given import Given
+from demur.types import Abstention, Answer
+
+_SAMPLE = "demur is ready?"
+
+
+@dataclass
+class Service:
+    """Given texts are ranked by one part, documents are asked through the other, if there are any."""
+
+    given: Given
+    session: Session | None = None
+    name: str | None = None
+    """What the documents are called."""
+    sessions: dict[float, Session] = field(default_factory=dict)
+    """The session for each risk that a gate here promises."""
+
+    @classmethod
+    def open(
+        cls,
+        documents: Callable[[], Documents | Library] | None = None,
+        name: str | None = None,
+        ranker: str | None = None,
+        gate: str | None = None,
+        reader: str | None = None,
+        risk: float | None = None,
+        stem: str = "english",
+    ) -> Service:
+        """A service with models and documents in memory; what does not fit is an error."""
+        given = Given.open(ranker, gate, reader, None if documents is not None else risk)
+        session = None
+        if documents is not None:
+            session = Session.open(documents(), ranker, gate, reader, risk, stem)
+        service = cls(given, session, name)
+        service._find_risks()
+        service.warm()
+        return service
+
+    def ask(
+        self, question: str, top: int = 5, risk: float | None = None, kb: str | None = None
+    ) -> Answer | Abstention:
+        """The answer of the documents, or why there is none; by the gate for a risk, if one is named."""
+        return self._session_for(risk, kb).ask(question, top)
+
+    def asked(self, kb: str | None = None) -> Session:
+        """The session over the documents; an error if there are none, or none that are called so."""
+        return self._session_for(None, kb)
+
+    @property
+    def gate(self) -> SavedGate | None:
+        """The gate whose promise is told: that of the documents, or that for given texts."""
+        gate = self.session.gate if self.session is not None else self.given.gate
+        return gate if isinstance(gate, SavedGate) else None
+
+    def warm(self) -> None:
+        """Nothing, once the models are in memory."""
+        self.given.warm()
+        if self.session is not None:
+            self.session.warm()
+            self.session.ask(_SAMPLE)
+
+    def _session_for(self, risk: float | None, kb: str | None) -> Session:
+        if self.session is None:
+            raise UsageError("this server has no documents; start it with --from FILE or --example")
+        if kb is not None and kb != self.name:
+            raise UsageError(f"the documents here are called {self.name!r}; leave kb out, or name these")
+        if risk is None:
+            return self.session
+        for known, session in self.sessions.items():
+            if abs(known - risk) < 1e-9:
+                return session
+        known_risks = ", ".join(f"{each:g}" for each in sorted(self.sessions)) or "none"
+        raise UsageError(f"no gate here promises a risk of {risk:g}; there are gates for: {known_risks}")
+
+    def _find_risks(self) -> None:
+        """Note the gates that lie beside the one in use and are for the same ranker."""
+        if self.session is None or not isinstance(self.session.gate, SavedGate):
+            return
+        mine = self.session.gate
+        self.sessions[mine.certificate.risk] = self.session
+        if mine.place is None or not (mine.place / "gate.json").is_file():
+            return
+        for gate in gates(Path(mine.place)).gates:
+            alike = gate.certificate.ranker_fingerprint == mine.certificate.ranker_fingerprint
+            if alike and is_for_files(gate) == is_for_files(mine):
+                self.sessions.setdefault(gate.certificate.risk, replace(self.session, gate=gate))

@@ -1,0 +1,145 @@
+"""The queue: bounded in pairs, in turn, with deadlines; clients that hang up are forgotten."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import httpx2 as httpx
+import pytest
+from starlette.testclient import TestClient
+
+from demur.asking import Session
+from demur.serving.app import create_app
+from demur.serving.given import Given
+from demur.serving.server import Server, Settings
+from demur.serving.service import Service
+from serving.made import Held, live, wait_until
+
+GONE = "demur_requests_total", {"path": "/rerank", "status": "499"}
+BODY = {"query": "saws?", "texts": ["a", "bb", "ccc"]}
+
+
+@contextmanager
+def holding(settings: Settings | None = None) -> Iterator[tuple[int, Server, Held]]:
+    """A server whose ranker answers once it is let go."""
+    held = Held()
+    with live(Service(Given(held)), settings) as (port, server):
+        try:
+            yield port, server, held
+        finally:
+            held.go.set()
+
+
+def post(port: int, texts: int = 3) -> httpx.Response:
+    body = {"query": "saws?", "texts": ["x"] * texts}
+    return httpx.post(f"http://127.0.0.1:{port}/rerank", json=body, timeout=60)
+
+
+def hang_up(port: int, texts: int) -> socket.socket:
+    """A connection that has asked and waits."""
+    body = json.dumps({"query": "saws?", "texts": ["x"] * texts}).encode()
+    head = "POST /rerank HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    asking = socket.create_connection(("127.0.0.1", port))
+    asking.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    return asking
+
+
+def test_when_the_queue_is_full_clients_are_told_when_to_come_again() -> None:
+    with holding(Settings(pairs=10)) as (port, server, held), ThreadPoolExecutor(3) as threads:
+        first = threads.submit(post, port, 6)
+        held.begun.wait(60)
+        refused = post(port, 5)
+        assert refused.status_code == 429 and refused.json()["error_type"] == "Overloaded"
+        assert 1 <= int(refused.headers["Retry-After"]) <= 60
+        second = threads.submit(post, port, 4)
+        wait_until(lambda: server.queue.waiting == 10)
+        held.go.set()
+        assert (first.result().status_code, second.result().status_code) == (200, 200)
+        wait_until(lambda: server.queue.waiting == 0)
+        assert post(port, 10).status_code == 200
+
+
+def test_more_than_the_queue_holds_is_too_large() -> None:
+    with holding(Settings(pairs=10)) as (port, _, held):
+        answer = post(port, 11)
+        assert (answer.status_code, answer.json()["error_type"]) == (413, "TooLarge")
+        assert not held.seen
+
+
+def test_health_and_metrics_answer_while_the_worker_is_busy() -> None:
+    with holding() as (port, _, held), ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(post, port)
+        held.begun.wait(60)
+        assert httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200
+        assert "demur_queue_pairs 3.0" in httpx.get(f"http://127.0.0.1:{port}/metrics").text
+        held.go.set()
+        assert waiting.result().status_code == 200
+
+
+def test_a_request_has_a_deadline() -> None:
+    with holding(Settings(deadline=0.2)) as (port, _, held):
+        answer = post(port)
+        assert answer.status_code == 429 and "0.2 s" in answer.json()["message"]
+        assert held.begun.is_set()
+
+
+def test_who_hangs_up_while_waiting_is_never_read() -> None:
+    with holding() as (port, server, held), ThreadPoolExecutor(1) as threads:
+        first = threads.submit(post, port, 1)
+        held.begun.wait(60)
+        for _ in range(5):
+            hang_up(port, 7).close()
+        wait_until(lambda: server.queue.waiting == 1)
+        held.go.set()
+        assert first.result().status_code == 200 and post(port, 2).status_code == 200
+        assert 7 not in held.seen, "nobody would have read what it costs to score these"
+
+
+def test_who_hangs_up_in_the_middle_frees_the_worker_at_the_next_portion() -> None:
+    with holding() as (port, server, held):
+        asking = hang_up(port, 1000)
+        held.begun.wait(60)
+        asking.close()
+        wait_until(lambda: server.figures.registry.get_sample_value(*GONE) == 1)
+        held.go.set()
+        wait_until(lambda: server.queue.waiting == 0)
+        assert sum(held.seen) < 1000
+
+
+def test_while_it_loads_it_says_so_and_is_healthy() -> None:
+    held = Held()
+
+    def slowly() -> Service:
+        held.go.wait(60)
+        return Service(Given(held))
+
+    app = create_app(slowly)
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        assert client.get("/health").status_code == 200
+        early = client.get("/ready"), client.post("/rerank", json=BODY)
+        held.go.set()
+        wait_until(lambda: client.get("/ready").status_code == 200)
+        assert client.post("/rerank", json=BODY).status_code == 200
+    assert [each.status_code for each in early] == [503, 503]
+    assert all(each.headers["Retry-After"] and each.json()["error_type"] == "Unhealthy" for each in early)
+
+
+@pytest.mark.parametrize("texts", [1, 256, 257, 700])
+def test_portions_come_to_what_all_at_once_does(texts: int) -> None:
+    held = Held()
+    held.go.set()
+    many = ["x" * (1 + (n * 37) % 101) for n in range(texts)]
+    ranking = Given(held).rank("?", many)
+    assert [each.id for each in ranking.candidates] == [each.id for each in held.rank("?", many).candidates]
+    assert ranking.scores == held.rank("?", many).scores
+
+
+def test_questions_to_documents_are_counted_too() -> None:
+    with live(Service(Given(Held()), Session.open(["Saws."], "bm25"))) as (port, server):
+        answer = httpx.post(f"http://127.0.0.1:{port}/v1/ask", json={"question": "saws?"})
+        assert answer.status_code == 200 and not answer.json()["abstained"]
+        assert server.figures.registry.get_sample_value("demur_pairs_total") == 50
