@@ -31,6 +31,7 @@ VERBS = [
     "export",
     "calibrate",
     "serve",
+    "mcp",
     "plot",
     "reproduce",
     "vectors",

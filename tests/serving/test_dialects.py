@@ -57,13 +57,15 @@ def test_no_documents_give_no_results() -> None:
 
 def test_relevant_spans_are_our_quotes_in_code_points() -> None:
     documents = ["No 🪚 here.", "🪚🪚 Saws are lent for three weeks, ladders for two days."]
-    body = {"query": QUESTION, "documents": documents, "relevant_spans": {"mode": "auto", "max_spans": 1}}
+    body = {"query": QUESTION, "documents": documents, "relevant_spans": {"mode": "enabled", "max_spans": 1}}
     first, second = post("/v2/rerank", body)["results"]
     (span,) = first["relevant_spans"]
     assert documents[1][span["start"] : span["end"]] == "three weeks" and 0 < span["score"] <= 1
     assert second["relevant_spans"] == []
     body["relevant_spans"] = {"threshold": 0.99}
     assert post("/v2/rerank", body)["results"][0]["relevant_spans"] == []
+    body["relevant_spans"] = {"mode": "disabled"}
+    assert "relevant_spans" not in post("/v2/rerank", body)["results"][0]
 
 
 def test_a_gate_drops_nothing_and_adds_a_key() -> None:

@@ -16,6 +16,7 @@ from demur.cli.calibrate import calibrate
 from demur.cli.compare import compare
 from demur.cli.evaluate import evaluate
 from demur.cli.export import export
+from demur.cli.mcp import mcp
 from demur.cli.plot import plot
 from demur.cli.rank import rank
 from demur.cli.reproduce import reproduce
@@ -61,6 +62,7 @@ app.command()(export)
 app.command()(calibrate)
 app.command()(advise)
 app.command()(serve)
+app.command()(mcp)
 app.command()(plot)
 app.command()(reproduce)
 app.add_typer(data.app, name="data")

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from demur.cli.gating import GateOption, RiskOption
 from demur.cli.libraries import FromOption, StemOption
-
-ExampleFlag = Annotated[bool, typer.Option("--example", help="Serve the handbook that comes with demur.")]
-RankerOption = Annotated[
-    str | None,
-    typer.Option(help="Who ranks: a name or a folder; if not said, that of the gate, or mini."),
-]
-ReaderOption = Annotated[
-    str | None,
-    typer.Option(help="Who quotes: a reader's folder, or none; if not said, the ranker if it can."),
-]
-_NAMES = "localhost", "127.0.0.1", "::1"
+from demur.cli.serving import (
+    AllowHostOption,
+    ExampleFlag,
+    HostOption,
+    KeyFileOption,
+    NoKeyFlag,
+    PortOption,
+    RankerOption,
+    ReaderOption,
+)
 
 
 def serve(
@@ -30,18 +28,11 @@ def serve(
     stem: StemOption = "english",
     gate: GateOption = None,
     risk: RiskOption = None,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; any but this machine's own needs a key.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = 8000,
-    key_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keys, one to a line; each request must send one.")
-    ] = None,
-    no_key: Annotated[bool, typer.Option("--no-key", help="Listen on any address without a key.")] = False,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="A name that clients call it by; * is any; may be repeated."),
-    ] = None,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
+    key_file: KeyFileOption = None,
+    no_key: NoKeyFlag = False,
+    allow_host: AllowHostOption = None,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(metavar="URL", help="Another site whose pages may ask it; may be repeated."),
@@ -60,12 +51,10 @@ def serve(
 ) -> None:
     """Serve ranking, quoting and asking over HTTP; existing clients of TEI, Cohere, Jina and vLLM may ask."""
     from demur.cli.console import note
-    from demur.cli.serving import opening
-    from demur.errors import UsageError, require
+    from demur.cli.serving import check_address, keys, opening
+    from demur.errors import require
 
-    if host not in _NAMES and key_file is None and not no_key:
-        what = f"whoever reaches {host} could ask this server"
-        raise UsageError(f"{what}; give it keys with --key-file, or say --no-key")
+    check_address(host, key_file, no_key)
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         require(module, extra="serve")
     from demur.serving.running import run
@@ -74,7 +63,7 @@ def serve(
 
     body = int(max_body * MEGABYTE)
     rules = Rules(
-        keys=_keys(key_file),
+        keys=keys(key_file),
         hosts=frozenset(name.lower() for name in allow_host or ()),
         origins=frozenset(allow_origin or ()),
         body=body,
@@ -88,19 +77,3 @@ def serve(
         port,
         lambda url: note(f"demur serves on {url}; stop it with Ctrl-C"),
     )
-
-
-def _keys(path: Path | None) -> tuple[str, ...]:
-    """The keys in a file."""
-    from demur.errors import DataError
-    from demur.files import lines
-    from demur.serving.shield import keys_in
-
-    if path is None:
-        return ()
-    keys = keys_in(line for _, line in lines(path))
-    if not keys:
-        raise DataError(
-            "holds no key", path=path, fix="write one to a line, such as openssl rand -hex 32 makes"
-        )
-    return keys

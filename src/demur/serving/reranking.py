@@ -29,6 +29,7 @@ from demur.serving.server import Server
 from demur.serving.service import Service
 from demur.types import Ranking
 
+_LEAST = 0.1  # of a quote's score, where the client names none; as Cohere has it
 REFUSED = responses(401, 403, 408, 413, 415, 422, 429, 503)
 
 
@@ -60,6 +61,8 @@ def paths(server: Server) -> APIRouter:
     async def cohere(request: Request, body: RerankBody, shown: bool) -> RerankAnswer:
         texts = [each if isinstance(each, str) else each.text for each in body.documents]
         wanted = body.relevant_spans
+        if wanted is not None and wanted.mode == "disabled":
+            wanted = None
         found = await ranked(request, body.query, texts, body.top_n, wanted is not None)
         name = body.model or server.ready().given.ranker.spec
         return _answer(found, name, body.query, texts, shown, wanted)
@@ -155,5 +158,5 @@ def _spans(read: Read, wanted: RelevantSpans) -> list[RelevantSpan]:
     """The quotes of a text in which the answer is."""
     if not read.answers:
         return []
-    kept = read.apart(wanted.max_spans or 1, wanted.threshold)
+    kept = read.apart(wanted.max_spans, _LEAST if wanted.threshold is None else wanted.threshold)
     return [RelevantSpan(start=span.start, end=span.end, score=score) for span, score in kept]

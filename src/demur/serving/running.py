@@ -9,12 +9,14 @@ from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from demur.errors import DemurError, UsageError
 from demur.serving.app import create_app
 from demur.serving.server import Settings
 from demur.serving.service import Service
-from demur.serving.watching import JsonLines
+from demur.serving.shield import Rules, Shield
+from demur.serving.watching import Figures, JsonLines, Watch
 
 _AFTER_DEADLINE = 5  # seconds more for answers to be sent
 _IDLE = 75  # seconds that a connection may be quiet, longer than usual proxies hold one
@@ -36,29 +38,49 @@ def run(
     announce: Callable[[str], None],
 ) -> None:
     """Nothing, once the server was told to stop; an error if its service cannot be opened."""
-    listening = _listen(host, port)
-    _log_as_json()
     failures: list[DemurError] = []
 
     def failed(error: DemurError) -> None:
         failures.append(error)
         server.should_exit = True
 
+    listening = _listen(host, port)
+    server = _server(create_app(opening, settings, failed), settings.deadline)
+    _run(server, listening, announce)
+    if failures:
+        raise failures[0]
+
+
+def run_mcp(service: Service, rules: Rules, host: str, port: int, announce: Callable[[str], None]) -> None:
+    """Nothing, once the server for assistants was told to stop."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from demur.serving.assistants import create_mcp
+
+    ours = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # as the shield checks names
+    app = create_mcp(service).streamable_http_app(transport_security=ours, stateless_http=True)
+    watched = Watch(Shield(app, rules), Figures())
+    _run(_server(watched, Settings().deadline), _listen(host, port), announce)
+
+
+def _server(app: ASGIApp, deadline: float) -> _Stoppable:
     config = uvicorn.Config(
-        create_app(opening, settings, failed),
+        app,
         log_config=None,
         access_log=False,
         server_header=False,
         lifespan="on",
         timeout_keep_alive=_IDLE,
-        timeout_graceful_shutdown=int(settings.deadline) + _AFTER_DEADLINE,
+        timeout_graceful_shutdown=int(deadline) + _AFTER_DEADLINE,
     )
-    server = _Stoppable(config)
-    shown = f"[{host}]" if ":" in host else host
-    announce(f"http://{shown}:{listening.getsockname()[1]}")
+    return _Stoppable(config)
+
+
+def _run(server: uvicorn.Server, listening: socket.socket, announce: Callable[[str], None]) -> None:
+    _log_as_json()
+    host, port = listening.getsockname()[:2]
+    announce(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
     server.run(sockets=[listening])
-    if failures:
-        raise failures[0]
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -1,0 +1,61 @@
+"""`demur mcp`: the documents for assistants, over stdio or HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from demur.cli.gating import GateOption, RiskOption
+from demur.cli.libraries import FromOption, StemOption
+from demur.cli.serving import (
+    AllowHostOption,
+    ExampleFlag,
+    HostOption,
+    KeyFileOption,
+    NoKeyFlag,
+    PortOption,
+    RankerOption,
+    ReaderOption,
+)
+
+
+def mcp(
+    sources: FromOption = None,
+    example: ExampleFlag = False,
+    ranker: RankerOption = None,
+    reader: ReaderOption = None,
+    stem: StemOption = "english",
+    gate: GateOption = None,
+    risk: RiskOption = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Speak HTTP at /mcp, in place of stdin and stdout.")
+    ] = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8000,
+    key_file: KeyFileOption = None,
+    no_key: NoKeyFlag = False,
+    allow_host: AllowHostOption = None,
+) -> None:
+    """Let assistants ask files over the Model Context Protocol; what cannot be answered is told as such."""
+    from demur.cli.console import note
+    from demur.cli.serving import check_address, keys, opening
+    from demur.errors import UsageError, require
+
+    require("mcp", extra="mcp")
+    if not sources and not example:
+        raise UsageError("there is nothing to ask; name files with --from, or the handbook with --example")
+    open_service = opening(sources, example, ranker, gate, reader, risk, stem)
+    if not http:
+        from demur.serving.assistants import create_mcp
+
+        create_mcp(open_service()).run("stdio")
+        return
+    check_address(host, key_file, no_key)
+    for module in ("uvicorn", "prometheus_client"):
+        require(module, extra="serve")
+    from demur.serving.running import run_mcp
+    from demur.serving.shield import Rules
+
+    rules = Rules(keys=keys(key_file), hosts=frozenset(name.lower() for name in allow_host or ()))
+    run_mcp(open_service(), rules, host, port, lambda url: note(f"demur serves assistants on {url}/mcp"))

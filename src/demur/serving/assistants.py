@@ -1,0 +1,130 @@
+"""The documents for assistants, over the Model Context Protocol: an abstention is a result, not an error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import BaseModel, Field
+
+from demur import __version__
+from demur.asking import Passage, Session, as_plain
+from demur.errors import DemurError
+from demur.serving.service import Service
+
+_MOST = 50  # passages that a search shows
+_INSTRUCTIONS = """Ask first. If `answered` is false, nothing here answers the question well enough to keep
+the promised rate of errors: tell the user that you do not know, and why, and do not answer from `nearest`.
+Otherwise cite the source with the line. Search and read passages only to give context."""
+
+
+class Found(BaseModel):
+    """A passage, and where it stands."""
+
+    id: str
+    text: str
+    source: str
+    line: int | None = None
+    heading: str = ""
+    quote: str | None = None
+    score: float | None = None
+
+
+class Asked(BaseModel):
+    """An answer with its quotation and how sure that is; or why there is none, and what came nearest."""
+
+    answered: bool
+    reason: str | None = None
+    quote: str | None = None
+    passage: Found | None = None
+    confidence: float | None = None
+    promise: str | None = None
+    nearest: Found | None = None
+
+
+class Read(BaseModel):
+    """A passage with those that stand before and after it in the same source."""
+
+    passage: Found
+    before: list[Found] = Field(default_factory=list)
+    after: list[Found] = Field(default_factory=list)
+
+
+def create_mcp(service: Service) -> MCPServer:
+    """A server with three tools over the documents of a service."""
+    server = MCPServer("demur", version=__version__, instructions=_INSTRUCTIONS)
+    session = service.asked()
+
+    @server.tool()
+    def ask(question: str) -> Asked:
+        """Answer a question from the documents, with the words quoted; or say that there is no answer."""
+        return _asked(_plain(service, question, 1), service)
+
+    @server.tool()
+    def search(query: str, top: int = 5) -> list[Found]:
+        """The passages that fit a query best, best first, whether or not they answer it."""
+        return [_found(each) for each in _plain(service, query, min(top, _MOST))["ranking"]]
+
+    @server.tool()
+    def read_passage(id: str, around: int = 1) -> Read:
+        """A passage by its id, with so many passages before and after it."""
+        return _read(session, id, max(0, min(around, _MOST)))
+
+    return server
+
+
+def _plain(service: Service, question: str, top: int) -> dict[str, Any]:
+    try:
+        return as_plain(service.ask(question, top))
+    except DemurError as error:
+        raise ToolError(str(error)) from None
+
+
+def _asked(plain: dict[str, Any], service: Service) -> Asked:
+    if plain["abstained"]:
+        nearest = plain["nearest"] and _found(plain["nearest"])
+        return Asked(answered=False, reason=plain["reason"], confidence=plain["confidence"], nearest=nearest)
+    passage = _found(plain["answer"])
+    gate = service.gate if plain["certificate"] else None
+    return Asked(
+        answered=True,
+        quote=passage.quote,
+        passage=passage,
+        confidence=plain["confidence"],
+        promise=None if gate is None else gate.promise,
+    )
+
+
+def _found(plain: dict[str, Any]) -> Found:
+    quote = plain["span"] and plain["span"]["text"]
+    shown = {key: plain[key] for key in ("id", "text", "source", "line", "heading", "score")}
+    return Found(**shown, quote=quote)
+
+
+def _read(session: Session, id: str, around: int) -> Read:
+    passages = session.library.passages
+    place = next((n for n, each in enumerate(passages) if each.id == id), None)
+    if place is None:
+        raise ToolError(f"there is no passage {id[:200]!r}; take an id that ask or search gave")
+    source = passages[place].source
+    first = max(0, place - around)
+
+    def near(some: tuple[Passage, ...]) -> list[Found]:
+        return [_whole(each) for each in some if each.source == source]
+
+    return Read(
+        passage=_whole(passages[place]),
+        before=near(passages[first:place]),
+        after=near(passages[place + 1 : place + 1 + around]),
+    )
+
+
+def _whole(passage: Passage) -> Found:
+    return Found(
+        id=passage.id,
+        text=passage.text,
+        source=passage.source,
+        line=passage.line,
+        heading=passage.heading,
+    )

@@ -1,0 +1,94 @@
+"""`demur mcp` with the client of the protocol's own kit: over stdio, and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from mcp import Client, StdioServerParameters
+
+GUIDE = """# Saws
+
+Saws are lent for three weeks.
+
+Saws are sharp.
+
+Ladders are long.
+"""
+
+
+@pytest.fixture
+def guide(tmp_path: Path) -> Path:
+    path = tmp_path / "guide.md"
+    path.write_text(GUIDE, "utf-8")
+    return path
+
+
+async def called(server: Any) -> dict[str, Any]:
+    """What the tools say."""
+    async with Client(server) as client:
+        tools = {tool.name for tool in (await client.list_tools()).tools}
+        assert tools == {"ask", "search", "read_passage"}
+        answer = await client.call_tool("ask", {"question": "for how many weeks are saws lent?"})
+        nothing = await client.call_tool("ask", {"question": "do you sell violins?"})
+        found = await client.call_tool("search", {"query": "saws", "top": 2})
+        first = found.structured_content["result"][0]
+        read = await client.call_tool("read_passage", {"id": first["id"]})
+        wrong = await client.call_tool("read_passage", {"id": "nowhere"})
+    assert not (answer.is_error or nothing.is_error or found.is_error or read.is_error)
+    assert wrong.is_error and "there is no passage 'nowhere'" in str(wrong.content)
+    return {
+        "answer": answer.structured_content,
+        "nothing": nothing.structured_content,
+        "found": found.structured_content["result"],
+        "read": read.structured_content,
+    }
+
+
+def check(said: dict[str, Any]) -> None:
+    answer, nothing = said["answer"], said["nothing"]
+    assert answer["answered"] and answer["quote"] == "Saws are lent for three weeks."
+    assert answer["passage"]["line"] == 3 and answer["passage"]["source"].endswith("guide.md")
+    assert not nothing["answered"] and "violins" in nothing["reason"] and nothing["passage"] is None
+    assert len(said["found"]) == 2
+    assert said["read"]["passage"]["text"] == said["found"][0]["text"]
+    assert [each["text"] for each in said["read"]["before"] + said["read"]["after"]]
+
+
+def words(guide: Path, *more: str) -> list[str]:
+    return ["-m", "demur", "mcp", "--from", str(guide), "--ranker", "bm25", *more]
+
+
+def test_over_stdio(guide: Path) -> None:
+    check(
+        asyncio.run(
+            called(StdioServerParameters(command=sys.executable, args=words(guide), env=dict(os.environ)))
+        )
+    )
+
+
+def test_over_http(guide: Path) -> None:
+    command = [sys.executable, *words(guide, "--http", "--port", "0")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            url = process.stderr.readline().split()[-1]
+            check(asyncio.run(called(url)))
+            refused = httpx.post(url, json={}, headers={"Host": "evil.example"})
+            assert refused.status_code == 403
+        finally:
+            process.terminate()
+            said = process.stderr.read()
+        assert process.wait(60) == 0, said
+
+
+def test_an_assistant_needs_documents() -> None:
+    command = [sys.executable, "-m", "demur", "mcp"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "nothing to ask" in done.stderr and len(done.stderr.splitlines()) == 1
