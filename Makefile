@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again guarantee fold makers reproduce docs format clean
+.PHONY: run test package clients contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again guarantee fold makers reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -35,6 +35,19 @@ package:
 	rm -rf dist && $(VENV)/package/bin/python -m build --no-isolation
 	$(VENV)/package/bin/twine check --strict dist/*
 	$(VENV)/package/bin/check-wheel-contents dist/*.whl
+
+# Clients that know nothing of demur, doing their work against demur serve; in a place of their own, some 330 MB.
+CLIENTS := huggingface_hub==2.4.0 cohere==7.3.1 litellm==1.103.7
+clients: $(VENV)/.dev
+	$(PYTHON) -m venv $(VENV)/clients
+	$(VENV)/clients/bin/pip install --quiet --disable-pip-version-check $(CLIENTS)
+	OMP_NUM_THREADS=1 $(VENV)/clients/bin/python tools/clients.py $(abspath $(BIN))/demur
+
+# What the OpenAPI page says, tried on demur serve by schemathesis: some 2,000 requests, good and bad.
+contract: $(VENV)/.dev
+	$(PYTHON) -m venv $(VENV)/contract
+	$(VENV)/contract/bin/pip install --quiet --disable-pip-version-check schemathesis==4.32.5
+	$(BIN)/python -m tools.contract $(VENV)/contract/bin/st
 
 # All that needs no torch, in a place of its own: make test-core PYTHON=python3.12
 CORE := $(VENV)/core-$(notdir $(PYTHON))

@@ -44,7 +44,7 @@ def test_cohere_gets_results_with_places_and_scores(path: str) -> None:
 
 def test_documents_may_be_objects_and_may_be_left_out_of_the_answer() -> None:
     documents = [{"text": text, "title": "more"} for text in TEXTS]
-    body = {"query": QUESTION, "documents": documents, "return_documents": False}
+    body = {"query": QUESTION, "documents": documents, "return_documents": False, "top_n": 3.0}
     said = post("/v1/rerank", body)
     assert [each["index"] for each in said["results"]] == [1, 0, 2]
     assert not any("document" in each for each in said["results"])
@@ -108,12 +108,11 @@ def test_asking_gives_what_the_session_gives() -> None:
     ("path", "body", "said"),
     [
         ("/v1/ask", {"question": " "}, "question"),
-        ("/v1/ask", {"question": "x", "kb": "others"}, "called 'tools'"),
-        ("/v1/ask", {"question": "x", "risk": 0.1}, "no gate here promises a risk of 0.1"),
         ("/v1/ask", {"question": "x", "top": 0}, "top"),
         ("/rerank", {"query": "x"}, "send texts, or documents"),
         ("/rerank", {"texts": ["x"]}, "query: Field required"),
         ("/v2/rerank", {"query": "x", "documents": [1]}, "documents"),
+        ("/v2/rerank", {"query": "x", "documents": [], "top_n": "3"}, "top_n"),
         ("/", {"inputs": "x"}, "inputs"),
     ],
 )
@@ -126,18 +125,29 @@ def test_a_bad_body_is_told_as_a_string_under_each_key(path: str, body: Any, sai
     assert told["error_type"] == "Validation"
 
 
+def test_what_is_not_here_is_said_as_such() -> None:
+    with asked() as client:
+        for more, said in (
+            ({"kb": "others"}, "called 'tools'"),
+            ({"risk": 0.1}, "no gate here promises a risk of 0.1"),
+        ):
+            answer = client.post("/v1/ask", json={"question": "x", **more})
+            assert answer.status_code == 404 and said in answer.json()["message"]
+
+
 def test_what_is_no_json_and_what_is_not_there_are_told_in_the_same_shape() -> None:
     with asked() as client:
+        binary = client.post("/rerank", content=b"\xff\xfe", headers={"content-type": "application/json"})
         broken = client.post("/rerank", content=b"{", headers={"content-type": "application/json"})
         nowhere, method = client.get("/nowhere"), client.get("/rerank")
-    found = [(each.status_code, each.json()["error_type"]) for each in (broken, nowhere, method)]
-    assert found == [(422, "Validation"), (404, "NotFound"), (405, "NotAllowed")]
+    found = [(each.status_code, each.json()["error_type"]) for each in (broken, binary, nowhere, method)]
+    assert found == [(422, "Validation")] * 2 + [(404, "NotFound"), (405, "NotAllowed")]
 
 
 def test_without_documents_asking_says_how_to_have_some() -> None:
     with asked(service(documents=False)) as client:
         answer = client.post("/v1/ask", json={"question": "x"})
-    assert answer.status_code == 422 and "--from FILE" in answer.json()["message"]
+    assert answer.status_code == 404 and "--from FILE" in answer.json()["message"]
 
 
 @pytest.mark.skipif(not packaged.there(), reason="the packaged model is not here")

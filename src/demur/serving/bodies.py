@@ -4,43 +4,64 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000, pattern=r"\S")]
 
 
-class Text(BaseModel):
+def _whole(number: Any) -> Any:
+    """An integer for a float that is one, such as 3.0: JSON knows no difference."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+Count = Annotated[int, BeforeValidator(_whole), Field(ge=1)]
+
+
+class Sent(BaseModel):
+    """What clients send: a number is no string, and a truth no number."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class Text(Sent):
     """A document as an object."""
 
     text: str
 
 
-class RelevantSpans(BaseModel):
+class RelevantSpans(Sent):
     """Which quotes are wanted in each result: at least so sure, at most so many."""
 
     mode: str | None = None
     threshold: float | None = None
-    max_spans: Annotated[int, Field(ge=1)] | None = None
+    max_spans: Count | None = None
 
 
-class RerankBody(BaseModel):
+class RerankBody(Sent):
     """A question and documents, as Cohere, Jina and vLLM have them."""
 
     query: Question
     documents: list[str | Text]
-    top_n: Annotated[int, Field(ge=1)] | None = None
+    top_n: Count | None = None
     model: str | None = None
     return_documents: bool | None = None
     relevant_spans: RelevantSpans | None = None
 
 
-class EitherBody(BaseModel):
+_ONE_OF_BOTH = [
+    {"required": [name], "properties": {name: {"type": "array"}}} for name in ("texts", "documents")
+]
+
+
+class EitherBody(Sent):
     """A question with `texts`, as TEI has it, or with `documents`, as Cohere, Jina and vLLM have it."""
+
+    model_config = ConfigDict(strict=True, json_schema_extra={"anyOf": _ONE_OF_BOTH})
 
     query: Question
     texts: list[str] | None = None
     documents: list[str | Text] | None = None
-    top_n: Annotated[int, Field(ge=1)] | None = None
+    top_n: Count | None = None
     raw_scores: bool | None = None
     return_text: bool | None = None
     model: str | None = None
@@ -94,21 +115,21 @@ class RerankAnswer(BaseModel):
     demur: Judged | None = None
 
 
-class Inputs(BaseModel):
+class Inputs(Sent):
     """A question and the text that may answer it."""
 
     question: Question
     context: str
 
 
-class Parameters(BaseModel):
+class Parameters(Sent):
     """What Hugging Face clients may ask for; other keys are ignored."""
 
-    top_k: Annotated[int, Field(ge=1, le=100)] | None = None
+    top_k: Annotated[Count, Field(le=100)] | None = None
     handle_impossible_answer: bool | None = None
 
 
-class QaBody(BaseModel):
+class QaBody(Sent):
     """A question about one text, as Hugging Face has it."""
 
     inputs: Inputs
@@ -125,11 +146,11 @@ class QaAnswer(BaseModel):
     demur: Judged | None = None
 
 
-class AskBody(BaseModel):
+class AskBody(Sent):
     """A question to the documents of the server."""
 
     question: Question
-    top: Annotated[int, Field(ge=1, le=50)] | None = None
+    top: Annotated[Count, Field(le=50)] | None = None
     risk: Annotated[float, Field(gt=0, lt=1)] | None = None
     kb: str | None = None
 

@@ -86,6 +86,8 @@ def handle(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def standard(request: Request, error: HTTPException) -> JSONResponse:
+        if error.status_code == 400:  # a body that is not even text
+            return told(422, "the body is no JSON in UTF-8; send some")
         return told(error.status_code, str(error.detail), dict(error.headers or {}))
 
     @app.exception_handler(Gone)
@@ -94,7 +96,7 @@ def handle(app: FastAPI) -> None:
 
     @app.exception_handler(DemurError)
     async def misused(request: Request, error: DemurError) -> JSONResponse:
-        return told(422, str(error))
+        return told(404 if isinstance(error, LookupError) else 422, str(error))
 
     @app.exception_handler(Exception)
     async def ours(request: Request, error: Exception) -> JSONResponse:

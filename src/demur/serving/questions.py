@@ -34,7 +34,9 @@ def paths(server: Server) -> APIRouter:
         found = _quoted(read, top, impossible)
         return found if top > 1 else found[0]
 
-    @router.post("/v1/ask", summary="Answer from the documents of the server, or say why not")
+    @router.post(
+        "/v1/ask", responses=responses(404), summary="Answer from the documents of the server, or say why not"
+    )
     async def ask(request: Request, body: AskBody) -> AskAnswer:
         """What `demur ask --json` says."""
         server.heard(request, body.question)

@@ -18,6 +18,10 @@ from demur.types import Abstention, Answer
 _SAMPLE = "demur is ready?"
 
 
+class NotHere(UsageError, LookupError):
+    """Documents, or a gate, that this server has not."""
+
+
 @dataclass
 class Service:
     """Given texts are ranked by one part, documents are asked through the other, if there are any."""
@@ -75,16 +79,16 @@ class Service:
 
     def _session_for(self, risk: float | None, kb: str | None) -> Session:
         if self.session is None:
-            raise UsageError("this server has no documents; start it with --from FILE or --example")
+            raise NotHere("this server has no documents; start it with --from FILE or --example")
         if kb is not None and kb != self.name:
-            raise UsageError(f"the documents here are called {self.name!r}; leave kb out, or name these")
+            raise NotHere(f"the documents here are called {self.name!r}; leave kb out, or name these")
         if risk is None:
             return self.session
         for known, session in self.sessions.items():
             if abs(known - risk) < 1e-9:
                 return session
         known_risks = ", ".join(f"{each:g}" for each in sorted(self.sessions)) or "none"
-        raise UsageError(f"no gate here promises a risk of {risk:g}; there are gates for: {known_risks}")
+        raise NotHere(f"no gate here promises a risk of {risk:g}; there are gates for: {known_risks}")
 
     def _find_risks(self) -> None:
         """Note the gates that lie beside the one in use and are for the same ranker."""
