@@ -1,4 +1,4 @@
-"""Asks a running `demur serve` with clients that know nothing of it; says what each did, and exits 1 if one failed.
+"""Asks `demur serve` with clients that know nothing of it; says what each did, and exits 1 if one failed.
 
 It runs in a place of its own, which `make clients` builds, and starts the server of another one. What clients
 get is compared with `demur rank`, and requests are counted, so that none asks again and again.
@@ -98,9 +98,10 @@ def hugging_face(server: Running) -> str:
 
     client = InferenceClient(model=server.url, token=KEY)
     found = client.question_answering(question=QUESTION, context=TEXTS[1])
+    assert not isinstance(found, list)
     assert (found.answer, TEXTS[1][found.start : found.end]) == (QUOTED, QUOTED), found
     nothing = client.question_answering(question=QUESTION, context=TEXTS[3], handle_impossible_answer=True)
-    assert nothing.answer == "", nothing
+    assert not isinstance(nothing, list) and nothing.answer == "", nothing
     wrong = InferenceClient(model=server.url, token="wrong")
     before = server.requests()
     error = fails(lambda: wrong.question_answering(question=QUESTION, context=TEXTS[1]), HfHubHTTPError)
@@ -138,7 +139,9 @@ def cohere(server: Running) -> str:
         ask = lambda: two.rerank(model="any", query=QUESTION, documents=TEXTS, request_options=at_once)  # noqa: E731
         fails(ask, TooManyRequestsError)
         assert server.requests() - before == 1
-    return "v1 and v2 ranked as demur rank, spans are the quotes; wrong key, bad body and overload are its own errors"
+    return (
+        "v1 and v2 rank as demur rank, spans are quotes; wrong key, bad body and overload are its own errors"
+    )
 
 
 def litellm(server: Running) -> str:
@@ -165,7 +168,7 @@ def litellm(server: Running) -> str:
         before = server.requests()
         fails(lambda: sdk.rerank(**asked, api_key=KEY), sdk.RateLimitError)
         assert server.requests() - before == 1
-    return "ranked as demur rank, as Cohere, Jina, vLLM and Hugging Face; wrong key and overload are its own errors"
+    return "as Cohere, Jina, vLLM and Hugging Face it ranks as demur rank; errors are its own"
 
 
 CLIENTS = (hugging_face, cohere, litellm)

@@ -1,4 +1,4 @@
-"""Tries what the OpenAPI page of `demur serve` says, with schemathesis; its exit code is that of schemathesis."""
+"""What schemathesis says of `demur serve`: its exit code, after trying all that the OpenAPI page says."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints
 
 Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000, pattern=r"\S")]
 
@@ -48,7 +48,7 @@ class RerankBody(Sent):
     relevant_spans: RelevantSpans | None = None
 
 
-_ONE_OF_BOTH = [
+_ONE_OF_BOTH: list[JsonValue] = [
     {"required": [name], "properties": {name: {"type": "array"}}} for name in ("texts", "documents")
 ]
 
