@@ -91,8 +91,10 @@ def test_who_hangs_up_while_waiting_is_never_read() -> None:
     with holding() as (port, server, held), ThreadPoolExecutor(1) as threads:
         first = threads.submit(post, port, 1)
         held.begun.wait(60)
-        for _ in range(5):
-            hang_up(port, 7).close()
+        asking = [hang_up(port, 7) for _ in range(5)]
+        wait_until(lambda: server.queue.waiting == 1 + 5 * 7)
+        for each in asking:
+            each.close()
         wait_until(lambda: server.queue.waiting == 1)
         held.go.set()
         assert first.result().status_code == 200 and post(port, 2).status_code == 200

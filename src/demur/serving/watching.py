@@ -77,7 +77,7 @@ class Watch:
             return
         began = time.perf_counter()
         scope.setdefault(NOTED, {})
-        status = 500
+        status = 499  # unless something is answered: the client hung up before
 
         async def watched(message: Message) -> None:
             nonlocal status
@@ -87,6 +87,9 @@ class Watch:
 
         try:
             await self.app(scope, receive, watched)
+        except Exception:
+            status = 500
+            raise
         finally:
             self._tell(scope, status, time.perf_counter() - began)
 
