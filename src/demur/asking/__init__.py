@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from demur.asking.calibrating import calibrate
-from demur.asking.documents import read_documents
 from demur.asking.gate import Gate
 from demur.asking.library import Library
-from demur.asking.passages import Passage
 from demur.asking.plain import as_plain
 from demur.asking.session import Session, ask
+from demur.kb.documents import read_documents
+from demur.kb.passages import Passage
 from demur.types import Verdict
 
 __all__ = [

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import demur
 from demur import files
-from demur.asking.documents import read_documents
-from demur.asking.passages import Passage
 from demur.data.loaders.base import Loader, Split
+from demur.kb.documents import read_documents
+from demur.kb.passages import Passage
 from demur.types import Candidate, Pool
 
 _HERE = Path(demur.__file__).parent / "example"

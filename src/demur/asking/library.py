@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from demur.asking.documents import read_documents, readable
-from demur.asking.passages import Passage
 from demur.asking.searching import Search
 from demur.errors import UsageError
+from demur.kb.documents import read_documents, readable
+from demur.kb.passages import Passage
 from demur.rankers import Ranker
 from demur.rankers import ranker as named
 from demur.rankers.bm25 import BM25

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from demur.asking.passages import MARKER
+from demur.kb.passages import MARKER
 from demur.sentences import sentences
 from demur.text import content, stemmer, token_spans, tokenize
 from demur.types import Span

@@ -144,10 +144,10 @@ def _texts(source: str) -> Iterator[str]:
     from pathlib import Path
 
     from demur import data, registry
-    from demur.asking.documents import read_documents, readable
     from demur.data import formats
     from demur.embedders import specific
     from demur.errors import DemurError
+    from demur.kb.documents import read_documents, readable
 
     path = Path(source)
     if source.partition("/")[0] not in registry.names("dataset") and path.exists():

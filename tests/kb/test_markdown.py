@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demur.asking.documents import read_documents
-from demur.asking.markdown import passages_of_markdown, plain
-from demur.asking.passages import LONG, Passage
+from demur.kb.documents import read_documents
+from demur.kb.markdown import passages_of_markdown, plain
+from demur.kb.passages import LONG, Passage
 from demur.text import tokenize
 
 

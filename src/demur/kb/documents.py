@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from demur import files
-from demur.asking.markdown import passages_of_markdown
-from demur.asking.passages import Paragraph, Passage
-from demur.asking.tables import passages_of_csv, passages_of_jsonl
 from demur.errors import DataError
+from demur.kb.markdown import passages_of_markdown
+from demur.kb.passages import Paragraph, Passage
+from demur.kb.tables import passages_of_csv, passages_of_jsonl
 
 _LONGEST_WRAPPED = 120
 _log = logging.getLogger(__name__)

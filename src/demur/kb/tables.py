@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from demur.asking.passages import Paragraph, Passage
 from demur.data.entries import csv_entries, text_in
 from demur.data.formats.checks import Place
 from demur.data.formats.jsonlines import objects
+from demur.kb.passages import Paragraph, Passage
 
 ABOVE = ("title", "question")
 
@@ -45,7 +45,8 @@ def _entry(entry: Mapping[str, Any], place: Place) -> Iterator[Passage]:
     if half := _HALF.search(f"{id}{above}{text}"):
         raise place.error(f"half a character, U+{ord(half[0]):04X}", "write the character itself")
     if text := text.strip():
-        yield from Paragraph([text], place.line or 0).passages(str(place.path), above, id)
+        question = str(entry.get("question") or "").strip()
+        yield from Paragraph([text], place.line or 0).passages(str(place.path), above, id, question)
 
 
 def _name(place: Place) -> str:

@@ -24,6 +24,8 @@ class Passage:
     source: str = ""
     line: int | None = None
     heading: str = ""
+    question: str = ""
+    """The question that the text answers, where it stands beside it, as in a row of an FAQ."""
 
     @property
     def searched(self) -> str:
@@ -38,12 +40,12 @@ class Paragraph:
     lines: Sequence[str]
     line: int
 
-    def passages(self, source: str, heading: str = "", id: str = "") -> Iterator[Passage]:
+    def passages(self, source: str, heading: str = "", id: str = "", question: str = "") -> Iterator[Passage]:
         """One passage, or several where the paragraph is long; each has the line where it begins."""
         id = id or f"{source}:{self.line}"
         text = unwrapped(self.lines)
         if len(text) <= LONG:
-            yield Passage(id, text, source, self.line, heading)
+            yield Passage(id, text, source, self.line, heading, question)
             return
         end_of_line = len(self.lines[0])
         line = 0
@@ -52,7 +54,7 @@ class Paragraph:
                 line += 1
                 end_of_line += 1 + len(self.lines[line])
             name = f"{id}+{number}" if number else id
-            yield Passage(name, text[start:end], source, self.line + line, heading)
+            yield Passage(name, text[start:end], source, self.line + line, heading, question)
 
 
 def unwrapped(lines: Sequence[str]) -> str:

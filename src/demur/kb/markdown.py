@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from demur.asking.passages import LONG, Paragraph, Passage, unwrapped
+from demur.kb.passages import LONG, Paragraph, Passage, unwrapped
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

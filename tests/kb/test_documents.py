@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.asking import Passage, read_documents
-from demur.asking.passages import LONG, Paragraph, cuts
 from demur.errors import DataError
+from demur.kb.passages import LONG, Paragraph, cuts
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:

@@ -1,0 +1,43 @@
+"""What every collection of passages can do, in memory, in a folder or elsewhere, for one who asks it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from demur.embedders.base import Vectors
+from demur.kb.passages import Passage
+from demur.types import FloatArray, IntArray
+
+
+class Passages(Protocol):
+    """Passages that are found by their words and by their meaning; each has a place, a whole number."""
+
+    @property
+    def stem(self) -> str:
+        """The language whose word endings do not count, or ``none``."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that is searched, and how."""
+
+    def __len__(self) -> int:
+        """How many passages there are."""
+
+    def passage(self, place: int) -> Passage:
+        """The passage at a place."""
+
+    def copies(self, place: int) -> int:
+        """How many other passages are alike in heading and text."""
+
+    def by_words(self, question: str, top: int) -> tuple[IntArray, FloatArray]:
+        """The places of passages that share a word with the question, best first, and their BM25 scores."""
+
+    def by_meaning(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
+        """The places of passages with the nearest vectors, best first, and the cosines.
+
+        A passage that has a question of its own, as a row of an FAQ has, counts with the nearer of two
+        vectors: that of its question and that of all that is searched.
+        """
+
+    def idf(self, word: str) -> float:
+        """The weight of a word: the fewer passages have it, the higher."""
