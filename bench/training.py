@@ -16,8 +16,8 @@ from demur.embedders import embedder
 from demur.nets.concat import Concat
 from demur.nets.siamese import Siamese
 from demur.training import trainer
-from demur.training.lessons import Labelled, Lesson, Pairs, Triplets, vectors_of
-from demur.training.small_loop import Course, teach
+from demur.training.small_nets.examples import Labelled, Lesson, Pairs, Triplets, vectors_of
+from demur.training.small_nets.loop import Course, teach
 
 WIDTH = 384
 SPLITS = {"train/answerable": (873, 8672, 1040), "train": (2118, 20360, 1040)}  # pools, pairs, right answers

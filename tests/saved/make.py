@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import demur
 from demur.doubt import doubt as named_doubt
 from demur.doubt import kept, observe
+from demur.export.export import export
 from demur.rankers import Ranker, ranker
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.rankers.opening import save
@@ -18,7 +20,6 @@ from demur.reading.mini_torch import MiniTorch
 from demur.reading.opening import reader
 from demur.reading.span_reader import SpanReader
 from demur.training import trainer
-from demur.training.export import export
 from golden.trained import taught
 from laws import toys
 from risk import questions
@@ -37,7 +38,13 @@ RIGHT = np.arange(len(READ)) % 3 > 0
 def matching(name: str) -> Ranker:
     """A net that matches words, as small as it can be."""
     vectors = made.words().removeprefix("words(vectors=").removesuffix(")")
-    settings = {"vectors": vectors, "epochs": 1, "early": "none", "buckets": 9, **MATCHING[name]}
+    settings: dict[str, Any] = {
+        "vectors": vectors,
+        "epochs": 1,
+        "early": "none",
+        "buckets": 9,
+        **MATCHING[name],
+    }
     return trainer(name, **settings).train(made.pools(10))
 
 

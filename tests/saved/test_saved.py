@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from demur import toml
-from demur.training.stages import Recipe
+from demur.training.recipes.stages import Recipe
 from saved.opening import HERE, doubted, gated, scores
 
 SAID: dict[str, list[float]] = json.loads((HERE / "0.1" / "scores.json").read_text("utf-8"))

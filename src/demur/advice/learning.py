@@ -11,7 +11,7 @@ from demur.advice.methods import Method
 from demur.advice.trying import FEWEST, Trying, folds, inner, tells
 from demur.errors import DemurError
 from demur.evaluation import Judged, convention, measured, parse_measures
-from demur.training.keeping import keeping
+from demur.training.cached_encoder import keeping
 from demur.types import FloatArray, Pool
 
 REPEATS = 5

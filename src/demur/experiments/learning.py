@@ -132,7 +132,7 @@ def by_epoch(steps: Sequence[Step]) -> list[list[tuple[int, float]]]:
 def embed(step: Step) -> None:
     """Embed the texts that a trainer with features will see, so that they are in the cache."""
     if features := getattr(step.by, "features", ""):
-        from demur.training.lessons import vectors_of
+        from demur.training.small_nets.examples import vectors_of
 
         pools = [*pools_of(step.data), *pools_of(step.dev)]
         texts = [text for pool in pools for text in (pool.question, *pool.answers)]

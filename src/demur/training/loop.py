@@ -14,21 +14,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from demur.errors import require
-from demur.training.backward import Backward
 from demur.training.base import Report, sane, sound
 from demur.training.checkpoints import keep, resumed
-from demur.training.together import together
+from demur.training.distributed import together
+from demur.training.gradients import Backward
+from demur.types import IntArray
 
 if TYPE_CHECKING:
     import torch
 
-    from demur.training.objectives import Objective
+    from demur.training.objectives.base import Objective
 
 Step = Sequence[int]
 """What one step sees, as the caller numbers it."""
 
 _SAY = 5.0  # seconds between two reports
+_SORTED_TOGETHER = 1024  # places among which batches of like length are made
 
 
 @dataclass(frozen=True)
@@ -159,3 +163,29 @@ def _updates(
     for epoch, (first, end) in enumerate(itertools.pairwise([0, *ends]), 1):
         for at in range(first, end, accumulate):
             yield steps[at : min(at + accumulate, end)], epoch
+
+
+def steps_of(
+    longest: IntArray, sizes: Sequence[int], tokens: int, seed: int, epoch: int
+) -> Iterator[list[int]]:
+    """The places of each step of an epoch: shuffled, then put together by length within stretches.
+
+    A place has `sizes` rows of at most `longest` tokens, and a step at most `tokens`, padding counted; a
+    place that has more is a step by itself.
+    """
+    draws = np.random.default_rng([seed, epoch])
+    order = draws.permutation(len(longest))
+    found: list[list[int]] = []
+    for at in range(0, len(order), _SORTED_TOGETHER):
+        stretch = order[at : at + _SORTED_TOGETHER]
+        step: list[int] = []
+        held = 0
+        for place in stretch[np.argsort(longest[stretch], kind="stable")].tolist():
+            if step and (held + sizes[place]) * longest[place] > tokens:
+                found.append(step)
+                step, held = [], 0
+            step.append(place)
+            held += sizes[place]
+        found.append(step)
+    for number in draws.permutation(len(found)).tolist():
+        yield found[number]
