@@ -4,7 +4,7 @@ import numpy as np
 
 import demur
 from demur.embedders import encoder
-from demur.training.cached_encoder import keeping
+from demur.training.cached_encoder import with_kept_vectors
 from demur.types import Pool
 from laws import toys
 
@@ -16,10 +16,10 @@ def test_scores_stay_and_vectors_are_computed_once(monkeypatch) -> None:  # type
     fused = demur.ranker("fusion", rankers=f'length; encoder(model="{toys.bert()}")')
     feedback = demur.ranker("feedback", first="bm25", features=f'encoder(model="{toys.bert()}")')
     expected = [ranker.score_pools(POOLS) for ranker in (plain, fused, feedback)]
-    keeping(plain).score_pools(POOLS)
+    with_kept_vectors(plain).score_pools(POOLS)
     monkeypatch.setattr(encoder.Encoder, "_vectors", None)  # whoever computes now fails
     for ranker, before in zip((plain, fused, feedback), expected, strict=True):
-        kept = keeping(ranker)
+        kept = with_kept_vectors(ranker)
         assert kept.spec == ranker.spec and kept.fingerprint == ranker.fingerprint
         for one, other in zip(kept.score_pools(POOLS), before, strict=True):
             assert np.allclose(one, other, rtol=0, atol=1e-5)
@@ -28,4 +28,4 @@ def test_scores_stay_and_vectors_are_computed_once(monkeypatch) -> None:  # type
 def test_others_stay_as_they_are() -> None:
     for spec in ("bm25", "length"):
         ranker = demur.ranker(spec)
-        assert keeping(ranker) is ranker
+        assert with_kept_vectors(ranker) is ranker

@@ -13,7 +13,7 @@ import torch
 
 from demur.errors import UsageError
 from demur.rankers.cross_encoder import CrossEncoder as Ranker
-from demur.training.distributed import Together, together
+from demur.training.distributed import Processes, processes
 from demur.training.objectives.base import Plain
 from demur.training.objectives.robust import GroupDRO
 from training.cross_encoders.test_cross_encoder import POOLS, quick
@@ -65,8 +65,8 @@ def test_two_processes_are_one_with_twice_the_steps(tmp_path: Path) -> None:
 
 
 def test_what_remembers_learns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert together(Plain(), "cpu") == Together()
-    assert Together().add([], 2.5) == 2.5
+    assert processes(Plain(), "cpu") == Processes()
+    assert Processes().add([], 2.5) == 2.5
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(UsageError, match="one process only"):
-        together(GroupDRO(Plain().loss, torch.tensor([0, 1])), "cpu")
+        processes(GroupDRO(Plain().loss, torch.tensor([0, 1])), "cpu")

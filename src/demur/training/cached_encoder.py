@@ -14,7 +14,7 @@ from demur.types import FloatArray, Pool
 
 
 @dataclass(frozen=True)
-class KeptEncoder(EncoderRanker):
+class CachedEncoder(EncoderRanker):
     """The encoder ranker itself, but for where it has its vectors from."""
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
@@ -23,18 +23,18 @@ class KeptEncoder(EncoderRanker):
         return cosines(pools, kept(answerer), None if asker == answerer else kept(asker))
 
 
-def keeping(ranker: Ranker) -> Ranker:
+def with_kept_vectors(ranker: Ranker) -> Ranker:
     """The ranker, if it embeds whole texts with an encoder then with vectors kept on disk; scores stay.
 
     It is for scoring the same texts several times, not to be saved.
     """
     if type(ranker) is EncoderRanker:
-        return KeptEncoder(
+        return CachedEncoder(
             **{field.name: getattr(ranker, field.name) for field in fields(ranker) if field.init}
         )
     if isinstance(ranker, Fusion):
-        return ranker.holding(tuple(keeping(member) for member in ranker.members))
+        return ranker.holding(tuple(with_kept_vectors(member) for member in ranker.members))
     if isinstance(ranker, Feedback):
         first, features = ranker.members
-        return ranker.holding(keeping(first), kept(features))
+        return ranker.holding(with_kept_vectors(first), kept(features))
     return ranker

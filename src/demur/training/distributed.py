@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Together:
+class Processes:
     """Which of how many processes this is."""
 
     rank: int = 0
@@ -50,11 +50,11 @@ def leads() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
-def together(objective: Objective | None, device: str) -> Together:
+def processes(objective: Objective | None, device: str) -> Processes:
     """The processes that train this, as the environment says."""
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:
-        return Together()
+        return Processes()
     import torch.distributed as dist
 
     if objective is not None and set(objective.state_dict()) - {n for n, _ in objective.named_parameters()}:
@@ -62,7 +62,7 @@ def together(objective: Objective | None, device: str) -> Together:
     if not dist.is_initialized():
         dist.init_process_group("nccl" if device == "cuda" else "gloo")
         atexit.register(_part)
-    return Together(dist.get_rank(), dist.get_world_size())
+    return Processes(dist.get_rank(), dist.get_world_size())
 
 
 def _part() -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from demur.errors import require
 from demur.training.base import Report, sane, sound
 from demur.training.checkpoints import keep, resumed
-from demur.training.distributed import together
+from demur.training.distributed import processes
 from demur.training.gradients import Backward
 from demur.types import IntArray
 
@@ -99,8 +99,8 @@ def fit(
         backward = Backward(schedule.precision, schedule.device, at)
         for told in at.log:
             report({**told, "resumed": True})
-        all_of_us = together(objective, schedule.device)
-        updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * all_of_us.world))
+        shared = processes(objective, schedule.device)
+        updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * shared.world))
         said = kept = time.monotonic()
         pairs = 0
         for number in range(at.step, len(updates)):
@@ -109,10 +109,10 @@ def fit(
                 group["lr"] = schedule.learning_rate * schedule.rate(number, len(updates))
             optimiser.zero_grad(set_to_none=True)
             mean, seen = 0.0, 0
-            for part in parts[all_of_us.rank :: all_of_us.world]:
+            for part in parts[shared.rank :: shared.world]:
                 loss, count = backward.of(partial(loss_of, part), len(parts), learning)
                 mean, seen = mean + loss / len(parts), seen + count
-            mean = sane(all_of_us.add(learning, mean))
+            mean = sane(shared.add(learning, mean))
             backward.step(optimiser, learning, schedule.clip)
             at.took(mean)
             pairs += seen
@@ -143,7 +143,7 @@ def fit(
             over = at.step == len(updates)
             if (
                 checkpoint is not None
-                and all_of_us.rank == 0
+                and shared.rank == 0
                 and (over or time.monotonic() - kept > 60 * schedule.minutes)
             ):
                 keep(checkpoint, network, objective, optimiser, at)

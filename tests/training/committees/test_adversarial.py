@@ -20,7 +20,7 @@ from demur.training.committees import adversarial_loop
 from demur.training.committees.adversarial import ADVERSARIES, COLDEST, Adversarial
 from demur.training.committees.irgan import chances, drawn, hinge, reinforce, reward
 from demur.training.committees.irgan_rules import PRESETS
-from demur.training.small_nets.negatives import Quarry
+from demur.training.small_nets.negatives import Negatives
 from demur.types import Pool
 from training import made
 from training.small_nets.test_match_nets import built
@@ -162,13 +162,13 @@ def test_strangers_come_in_the_place_of_the_questions_own(
     start: Match, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: set[bool] = set()
-    drawn_before = Quarry.drawn
+    drawn_before = Negatives.drawn
 
-    def drawing(quarry: Any, example: int, size: int, draws: Any, own: bool = True) -> Any:
+    def drawing(negatives: Any, example: int, size: int, draws: Any, own: bool = True) -> Any:
         asked.add(own)
-        return drawn_before(quarry, example, size, draws, own)
+        return drawn_before(negatives, example, size, draws, own)
 
-    monkeypatch.setattr(Quarry, "drawn", drawing)
+    monkeypatch.setattr(Negatives, "drawn", drawing)
     taught(start, epochs=1)
     assert asked == {True}
     asked.clear()
@@ -201,7 +201,7 @@ def test_seeds_and_kills(start: Match, tmp_path: Path, monkeypatch: pytest.Monke
 
     with pytest.raises(Killed):
         wanted.train(TRAIN, DEV, start=start, checkpoints=tmp_path, report=report)
-    other = dataclasses.replace(wanted, take="last")  # the same game, so it goes on from there
+    other = dataclasses.replace(wanted, take="last")  # the same state, so it goes on from there
     said: list[dict[str, Any]] = []
     last = other.train(TRAIN, DEV, start=start, checkpoints=tmp_path, report=said.append)
     assert isinstance(whole, Committee) and last.fingerprint == whole.members[-1].fingerprint

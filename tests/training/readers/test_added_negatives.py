@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from demur.embedders import embedder
-from demur.training.readers.added_negatives import wider
+from demur.training.readers.added_negatives import add_negatives
 from demur.types import Pool
 from laws import toys
 
@@ -15,7 +15,9 @@ def of(more: int, seed: int = 0) -> list[Pool]:
         Pool.of("quest ship sailed?", TEXTS[:2], [1, 0], id="a"),
         Pool.of("cafe?", TEXTS[1:2], [1], id="b"),
     ]
-    return list(wider(pools, TEXTS + TEXTS[:3], more, seed, embedder(f"encoder(model={toys.bert()})")))
+    return list(
+        add_negatives(pools, TEXTS + TEXTS[:3], more, seed, embedder(f"encoder(model={toys.bert()})"))
+    )
 
 
 def test_others_join_and_what_was_there_stays() -> None:

@@ -130,7 +130,7 @@ def test_targets_are_positions_in_windows_or_null() -> None:
     )
     reader = TransformerReader(model=toys.answerer(), max_length=24, stride=6)
     windows = reader.windows(*reader.fresh(), [(long.question, passage)])
-    _, wanted = examples.lessons(reader, *reader.fresh(), [long])
+    _, wanted = examples.examples_of(reader, *reader.fresh(), [long])
     holds = [any(place.tolist() == [at, at + 4] for place in window.places) for window in windows]
     assert len(windows) == len(wanted) and 1 < sum(holds) < len(windows)
     for window, holding, (start, end) in zip(windows, holds, wanted.tolist(), strict=True):

@@ -9,7 +9,7 @@ from demur.embedders.tables import Table
 from demur.rankers.word_numbers import Lexicon, Read
 from demur.training import trainer
 from demur.training.small_nets import cached_words
-from demur.training.small_nets.cached_words import Remembered
+from demur.training.small_nets.cached_words import CachedWords
 from demur.types import Pool
 from laws import toys
 
@@ -31,7 +31,7 @@ def lexicon() -> Counting:
 
 
 def test_texts_are_read_again_only_if_they_are_others() -> None:
-    words = Remembered(lexicon())
+    words = CachedWords(lexicon())
     first = words.read(["ape bee", "bee"])
     assert words.read(("ape bee", "bee")) is first and reads == [["ape bee", "bee"]]
     assert words.read(["bee"]).numbers.tolist() == [2] and len(reads) == 2
@@ -47,7 +47,7 @@ def test_what_is_large_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
             found = super().read(texts)
             return Read(found.numbers, found.first, np.ones((1, 2), np.float32))
 
-    words = Remembered(Own(Table(["ape"], np.ones((1, 2), np.float32)), 0))
+    words = CachedWords(Own(Table(["ape"], np.ones((1, 2), np.float32)), 0))
     reads.clear()
     words.read(["ape"])
     words.read(["ape"])

@@ -18,7 +18,7 @@ from demur.rankers.opening import save
 from demur.specs import parse
 from demur.training import trainer
 from demur.training.small_nets.match_nets import MatchTrainer
-from demur.training.small_nets.negatives import Quarry
+from demur.training.small_nets.negatives import Negatives
 from demur.types import Candidate, Pool
 from laws import toys
 from training import made
@@ -125,15 +125,15 @@ def test_no_right_answer_is_ever_drawn_as_a_wrong_one() -> None:
         Pool.of("when?", ["may", "june"], [1, 0], id="c"),
         Pool.of("why?", ["rain"], [0], id="d"),
     ]
-    quarry, draws = Quarry.of(pools), np.random.default_rng(0)
-    for example in range(len(quarry)):
-        question = quarry.texts[quarry.questions[example]]
+    negatives, draws = Negatives.of(pools), np.random.default_rng(0)
+    for example in range(len(negatives)):
+        question = negatives.texts[negatives.questions[example]]
         for own in (True, False):
-            found = {quarry.texts[n] for n in quarry.drawn(example, 20, draws, own)}
+            found = {negatives.texts[n] for n in negatives.drawn(example, 20, draws, own)}
             never = {"ann", "cat", "dan", "eve"} if question == "who?" else {"may"}  # eve may be right
             everything = {"ann", "bob", "cat", "dan", "eve", "may", "june", "rain"}
             assert found == everything - never
-    assert {quarry.texts[n] for n in quarry.drawn(0, 1, draws)} == {"bob"}, "its own pool's come first"
+    assert {negatives.texts[n] for n in negatives.drawn(0, 1, draws)} == {"bob"}, "its own pool's come first"
 
 
 def test_data_that_teach_nothing_are_one_clear_line() -> None:

@@ -120,7 +120,7 @@ def test_the_exam_by_ranking_is_map() -> None:
 
 
 class Figures:
-    """An exam that gives these figures, one after the other."""
+    """An dev_measure that gives these figures, one after the other."""
 
     def __init__(self, *figures: float) -> None:
         self.left = list(figures)
@@ -157,8 +157,8 @@ def test_early_stopping_waits_and_takes_the_best(
 
     begun = {name: value.clone() for name, value in net.state_dict().items()}
     course = small_loop.Course(7, 8, 0.01, seed=0, patience=3, min_delta=0.1, usable=usable)
-    exam = Figures(*figures[1 - usable :])
-    progress = small_loop.teach(net, Pairs(data), exam, course, None, told)
+    dev_measure = Figures(*figures[1 - usable :])
+    progress = small_loop.teach(net, Pairs(data), dev_measure, course, None, told)
     assert (progress.epoch, progress.best) == (epochs, best)
     kept = [begun, *seen][best]
     assert all(torch.equal(value, kept[name]) for name, value in net.state_dict().items())

@@ -14,14 +14,14 @@ from demur.rankers.base import Ranker
 from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
 from demur.specs import parse
-from demur.training import behind
+from demur.training import innermost
 from demur.training.base import Report, Trainer, silent
-from demur.training.committees.irgan_rules import PRESETS, Rules
+from demur.training.committees.irgan_rules import PRESETS, IrganRules
 from demur.training.committees.members import Members, sampled
 from demur.training.dev_set import NEVER, checkpoint_name, judges, on_dev, sole
-from demur.training.small_nets.cached_words import Remembered
+from demur.training.small_nets.cached_words import CachedWords
 from demur.training.small_nets.match_nets import MatchTrainer
-from demur.training.small_nets.negatives import Quarry
+from demur.training.small_nets.negatives import Negatives
 from demur.types import Pool
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ class Adversarial(Trainer):
     In each epoch every right answer stands against `shown` answers of a pool of `pool`. `adversary`:
     ``irgan``, a second net that learns to show what the first falls for; ``mined``, those that the net
     itself scores highest; ``bm25``, those with most words of the question; ``none``, any. Of the presets,
-    ``paper`` and ``code`` play as was published; ``fixed`` mends what they get wrong, and fills a pool with
+    ``paper`` and ``code`` do as was published; ``fixed`` mends what they get wrong, and fills a pool with
     the question's own wrong answers first, or by `strangers` with those of any question, as they do. What is
     0 is the preset's own.
 
     The net is kept every `every`-th epoch, first and last among them, with what it reaches by the measure
-    `early` on dev; `take` says what is made of these: see the trainer ``members``. With `patience`, the game
+    `early` on dev; `take` says what is made of these: see the trainer ``members``. With `patience`, training
     ends after so many epochs without a gain.
     """
 
@@ -97,6 +97,11 @@ class Adversarial(Trainer):
         return self._members().votes
 
     @property
+    def one_of_votes(self) -> bool:
+        """Whether it makes one net out of a committee."""
+        return not self.votes
+
+    @property
     def kept(self) -> set[int]:
         """The epochs whose nets are members for sure, as far as one can tell before."""
         return set() if self.patience or not self.votes else sampled(self.epochs, self.every)
@@ -111,11 +116,11 @@ class Adversarial(Trainer):
 
     def follows(self, before: Trainer | None) -> None:
         """An error, unless that trainer makes a net that goes on."""
-        made = behind(before)
+        made = innermost(before)
         makers = MatchTrainer, Adversarial, Members
-        if not isinstance(made, makers) or getattr(made, "votes", False):
+        if not isinstance(made, makers) or made.votes:
             raise UsageError(_start(before.spec if before else ""))
-        self._averages(getattr(made, "tuned", False))
+        self._averages(made.tuned)
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """An error, if nobody could say what is to be taken in the end."""
@@ -132,7 +137,7 @@ class Adversarial(Trainer):
     ) -> Ranker:
         """What `take` says of the nets that these pools teach, beginning with the one to start from."""
         torch = require("torch", extra="encoder")
-        from demur.training.committees.adversarial_loop import Course, play
+        from demur.training.committees.adversarial_loop import Course, train_nets
 
         if not isinstance(start, Match):
             raise UsageError(_start(start.spec if start else ""))
@@ -155,14 +160,14 @@ class Adversarial(Trainer):
             self.seed,
         )
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
-            game = play(has, Quarry.of(pools), course, judge, named, report)
+            state = train_nets(has, Negatives.of(pools), course, judge, named, report)
         members = []
-        for epoch in sorted(game.kept):
+        for epoch in sorted(state.kept):
             network = copy.deepcopy(has.network)
-            network.load_state_dict(game.kept[epoch], strict=False)  # without vectors that stay
+            network.load_state_dict(state.kept[epoch], strict=False)  # without vectors that stay
             members.append(_ranker(start, has, network))
-        figures = [game.log[epoch]["dev"] for epoch in sorted(game.kept) if "dev" in game.log[epoch]]
-        every = Committee.of(members, self.how, "uniform", figures, sorted(game.kept))
+        figures = [state.log[epoch]["dev"] for epoch in sorted(state.kept) if "dev" in state.log[epoch]]
+        every = Committee.of(members, self.how, "uniform", figures, sorted(state.kept))
         return self._members().taken(every, dev)
 
     def _averages(self, tuned: bool) -> None:
@@ -174,7 +179,7 @@ class Adversarial(Trainer):
         measure = "MAP" if self.early in NEVER else self.early
         return Members(self.take, self.every, self.how, self.weights, measure)
 
-    def _rules(self) -> Rules:
+    def _rules(self) -> IrganRules:
         rules = PRESETS[self.preset]
         heat = self.temperature
         return dataclasses.replace(
@@ -193,7 +198,7 @@ class Adversarial(Trainer):
         if self.early in NEVER or not judges(dev):
             return None
 
-        read = Trained(has.network, Remembered(has.words), has.question_words, has.answer_words)
+        read = Trained(has.network, CachedWords(has.words), has.question_words, has.answer_words)
 
         def judge(network: Worded) -> float:
             return on_dev(_ranker(start, read, network), dev, self.early)

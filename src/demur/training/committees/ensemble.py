@@ -55,6 +55,11 @@ class Ensemble(Trainer):
             Committee("; ".join(["length"] * self.count), self.how, self.weights, figures)
 
     @property
+    def inner(self) -> str:
+        """The spec of the trainer that does the work."""
+        return self.by
+
+    @property
     def votes(self) -> bool:
         """Whether it makes a committee; else one ranker."""
         return self._members().votes

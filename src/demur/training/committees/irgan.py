@@ -1,4 +1,4 @@
-"""The game of IRGAN (Wang et al. 2017), pairwise, after Gupta and Carvalho (2019): what it asks of two nets.
+"""The arithmetic of IRGAN (Wang et al. 2017), pairwise, after Gupta and Carvalho (2019).
 
 A generator shows wrong answers of a pool to a discriminator, which learns to put the right one above them by
 a margin; the generator is rewarded by how far it falls short. B questions, P answers in a pool, K of them

@@ -1,4 +1,4 @@
-"""The rules of the game of IRGAN: what its paper and its code resolve differently."""
+"""The rules of IRGAN: what its paper and its code resolve differently."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Rules:
+class IrganRules:
     """What the paper and its code resolve differently.
 
     `signed` rewards may be below 0, others are clipped at the hinge. With a `baseline` only what is better
@@ -39,9 +39,9 @@ class Rules:
 
 
 PRESETS = {
-    "fixed": Rules(),
-    "paper": Rules(signed=False, baseline=False, own=False, pool=100),
-    "code": Rules(
+    "fixed": IrganRules(),
+    "paper": IrganRules(signed=False, baseline=False, own=False, pool=100),
+    "code": IrganRules(
         baseline=False,
         again=False,
         own=False,

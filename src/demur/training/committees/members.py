@@ -13,7 +13,7 @@ from demur.errors import UnknownName, UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.committee import HOW, Committee
 from demur.rankers.match_nets import Match
-from demur.training import behind
+from demur.training import innermost
 from demur.training.base import Report, Trainer, silent
 from demur.training.dev_set import judges, on_dev, sole
 from demur.types import FloatArray, Pool
@@ -62,14 +62,18 @@ class Members(Trainer):
         """Whether what is taken votes; else it is one member, or the mean of their weights."""
         return self.take in ("committee", "greedy", "all")
 
+    @property
+    def one_of_votes(self) -> bool:
+        """Whether it makes one net out of a committee."""
+        return not self.votes
+
     def follows(self, before: Trainer | None) -> None:
         """An error, unless that trainer makes a committee."""
-        made = behind(before)
-        if not getattr(made, "votes", False):
+        made = innermost(before)
+        if made is None or not made.votes:
             raise UsageError(f"{_NO_COMMITTEE}; {before.spec if before else 'the first stage'} makes none")
-        kept: set[int] = getattr(made, "kept", set())
-        if kept:
-            self._fits(sorted(kept))
+        if made.kept:
+            self._fits(sorted(made.kept))
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """An error, if members cannot be told apart by dev where they must be."""

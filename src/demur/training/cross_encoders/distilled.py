@@ -17,7 +17,7 @@ from demur.rankers import ranker
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.rankers.fusion import standardised
 from demur.training.base import Report
-from demur.training.cached_encoder import keeping
+from demur.training.cached_encoder import with_kept_vectors
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.types import Pool
 
@@ -93,7 +93,7 @@ class Distilled(CrossEncoder):
 
         from demur.training.objectives.distilled import Distilling
 
-        teacher = keeping(ranker(self.teacher).prepare(pools))
+        teacher = with_kept_vectors(ranker(self.teacher).prepare(pools))
         scores = []
         for at in range(0, len(taught), _KEPT):
             scores += teacher.score_pools(taught[at : at + _KEPT])

@@ -45,6 +45,11 @@ class Confident(Trainer):
         if self.folds < 2 or self.seed < 0:
             raise UsageError("folds must be 2 or more, and seed 0 or more")
 
+    @property
+    def inner(self) -> str:
+        """The spec of the trainer that does the work."""
+        return self.student
+
     def follows(self, before: Trainer | None) -> None:
         """An error, unless the student can go on from what that trainer makes."""
         seeded(self.student, self.seed).follows(before)

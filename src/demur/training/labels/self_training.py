@@ -28,7 +28,7 @@ from demur.rankers import Ranker, ranker
 from demur.rankers.fusion import Fusion, standardised
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
-from demur.training.cached_encoder import keeping
+from demur.training.cached_encoder import with_kept_vectors
 from demur.types import Candidate, FloatArray, Pool
 
 SIGNALS = ("teacher", "membership", "both")
@@ -71,6 +71,11 @@ class SelfTraining(Trainer):
         if min(self.rounds, self.negatives) < 1 or self.seed < 0:
             raise UsageError("rounds and negatives must be 1 or more, and seed 0 or more")
 
+    @property
+    def inner(self) -> str:
+        """The spec of the trainer that does the work."""
+        return self.student
+
     def train(
         self,
         pools: Sequence[Pool],
@@ -108,7 +113,7 @@ class SelfTraining(Trainer):
     def _by_teacher(self, teacher: Ranker, pools: Sequence[Pool]) -> list[Pool]:
         """The pools where the teacher tells candidates apart best, labelled by it."""
         made = []
-        for pool, scores in zip(pools, keeping(teacher).score_pools(pools), strict=True):
+        for pool, scores in zip(pools, with_kept_vectors(teacher).score_pools(pools), strict=True):
             labels = marked(scores, self.top, self.bottom)
             if 1 in labels and 0 in labels:
                 standard = standardised(scores)

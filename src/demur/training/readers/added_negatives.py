@@ -21,7 +21,7 @@ AMONG = 20
 _AT_ONCE = 256
 
 
-def wider(
+def add_negatives(
     pools: Sequence[Pool], texts: Sequence[str], more: int, seed: int, encoder: Embedder
 ) -> Iterator[Pool]:
     """Each pool with at most `more` of the texts, unlabelled; none that it has already."""

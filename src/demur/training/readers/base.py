@@ -21,7 +21,7 @@ from demur.reading.published import golds
 from demur.training.base import Report, Trainer, silent
 from demur.training.dev_set import NEVER
 from demur.training.loop import Schedule, Step, fit, steps_of
-from demur.training.readers.examples import lessons, measured
+from demur.training.readers.examples import examples_of, measured
 from demur.types import IntArray, Pool
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class ReaderTrainer(Trainer):
     early: str
     patience: int
     device: str
+    quick: bool = False
 
     def _checked(self) -> None:
         precision.check(self.precision)
@@ -97,7 +98,7 @@ class ReaderTrainer(Trainer):
             network, tokenizer = begun.fresh()
             network.to(device)
             self.freeze(network)
-            windows, targets = lessons(begun, network, tokenizer, pools)
+            windows, targets = examples_of(begun, network, tokenizer, pools)
             judge = None
             if self.early not in NEVER and dev:
                 looked_at = _with(begun, device=device).holding(network, tokenizer)
@@ -139,7 +140,7 @@ class ReaderTrainer(Trainer):
             device=device.type,
             accumulate=max(self.accumulate, 1),
             patience=self.patience,
-            quick=getattr(self, "quick", False),
+            quick=self.quick,
         )
         over = np.cumsum([len(order) for order in orders]).tolist()
         steps = [step for order in orders for step in order]

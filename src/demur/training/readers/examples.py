@@ -27,7 +27,7 @@ _NO_PLACES = np.zeros((0, 2), np.int64)
 _NOT_FAIR = np.zeros(0, np.bool_)
 
 
-def lessons(
+def examples_of(
     reader: NetworkReader, network: torch.nn.Module, tokenizer: Any, pools: Sequence[Pool]
 ) -> tuple[list[Window], IntArray]:
     """All windows of some pools, without what training does not need, and the positions they should say."""

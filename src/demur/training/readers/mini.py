@@ -25,7 +25,7 @@ from demur.reading.mini_torch import MiniTorch, batch_of
 from demur.reading.span_reader import Tokens
 from demur.training.base import Report, Trainer, silent
 from demur.training.loop import Schedule, Step, fit, steps_of
-from demur.training.readers.added_negatives import wider
+from demur.training.readers.added_negatives import add_negatives
 from demur.training.readers.examples import target
 from demur.training.readers.mini_examples import Parts, alone, longest_of, ranking
 from demur.training.readers.mini_teacher import shares
@@ -42,7 +42,7 @@ _NOT_FAIR = np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True)
-class _Lesson:
+class _Example:
     """Windows that count together: a pool's pairs, of which some are right; or one part of a passage."""
 
     windows: Sequence[Tokens]
@@ -135,15 +135,15 @@ class Mini(Trainer):
 
                 freeze_words(cast("Network", network))
             ranked, trust = self._ranked(pools, begun if start or self._taught_before else None, report)
-            lessons, orders = self._lessons(begun, network, tokenizer, pools, ranked)
+            examples, orders = self._examples(begun, network, tokenizer, pools, ranked)
             for place, trusted in enumerate(trust):
-                lessons[place] = dataclasses.replace(lessons[place], shares=trusted)
+                examples[place] = dataclasses.replace(examples[place], shares=trusted)
             named = None
             if checkpoints is not None:
                 checkpoints.mkdir(parents=True, exist_ok=True)
                 named = checkpoints / f"{self._key(pools, start)}.safetensors"
             before = copy.deepcopy(network.state_dict()) if self.stay else {}
-            self._fit(cast("Network", network), lessons, orders, named, report)
+            self._fit(cast("Network", network), examples, orders, named, report)
             for name, value in network.state_dict().items() if before else ():
                 if value.is_floating_point():
                     value.lerp_(before[name].to(value.device), self.stay)
@@ -179,49 +179,49 @@ class Mini(Trainer):
             return found, []
         found += alone(pools)
         texts, near = [text for pool in found for text in pool.answers], kept(embedder("encoder"))
-        found = list(wider(found, texts, self.more, self.seed, near))
+        found = list(add_negatives(found, texts, self.more, self.seed, near))
         found = [pool for pool in found if len(pool) > 1]
         teacher = ranker(self.teacher).prepare(found)
         return found, shares(found, before, teacher, report, self.precision)
 
-    def _lessons(
+    def _examples(
         self,
         begun: MiniTorch,
         network: torch.nn.Module,
         tokenizer: Any,
         pools: Sequence[Pool],
         ranked: Sequence[Pool],
-    ) -> tuple[list[_Lesson], list[list[list[int]]]]:
-        """All lessons of all epochs, and of each epoch the places of its steps; those of `ranked` first."""
+    ) -> tuple[list[_Example], list[list[list[int]]]]:
+        """All examples of all epochs, and of each epoch the places of its steps; those of `ranked` first."""
         parts = Parts(pools if self.tasks != "rank" else (), self.seed)
         if not ranked and not parts.pools:
             what = "no pool has both a right and a wrong answer, or one passage and its answers as SQuAD's"
             raise UsageError(f"{what}; nothing can be learnt from them")
-        lessons = self._pairs(begun, network, tokenizer, ranked)
+        examples = self._pairs(begun, network, tokenizer, ranked)
         orders = []
         for epoch in range(self.epochs):
             shown = self._parts(begun, network, tokenizer, parts, epoch)
-            steps = self._steps(lessons[: len(ranked)], 0, epoch) + self._steps(shown, len(lessons), epoch)
+            steps = self._steps(examples[: len(ranked)], 0, epoch) + self._steps(shown, len(examples), epoch)
             mixed = np.random.default_rng([self.seed, epoch, 1]).permutation(len(steps))
             orders.append([steps[place] for place in mixed.tolist()])
-            lessons += shown
-        return lessons, orders
+            examples += shown
+        return examples, orders
 
-    def _steps(self, lessons: Sequence[_Lesson], after: int, epoch: int) -> list[list[int]]:
-        sizes = [len(lesson.windows) for lesson in lessons]
-        lengths = [window.length for lesson in lessons for window in lesson.windows]
+    def _steps(self, examples: Sequence[_Example], after: int, epoch: int) -> list[list[int]]:
+        sizes = [len(example.windows) for example in examples]
+        lengths = [window.length for example in examples for window in example.windows]
         found = steps_of(longest_of(lengths, sizes), sizes, self.tokens, self.seed, epoch) if sizes else ()
         return [[after + place for place in step] for step in found]
 
     def _pairs(
         self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, ranked: Sequence[Pool]
-    ) -> list[_Lesson]:
+    ) -> list[_Example]:
         short = begun.resized(self.pair, self.pair)
         pairs = [(pool.question, text) for pool in ranked for text in pool.answers]
         windows = short.windows(network, tokenizer, pairs) if pairs else []
         firsts = iter([window for window in windows if window.number == 0])
         return [
-            _Lesson(
+            _Example(
                 [_bare(next(firsts)) for _ in pool.candidates],
                 [bool(candidate.label and candidate.label > 0) for candidate in pool.candidates],
             )
@@ -230,11 +230,11 @@ class Mini(Trainer):
 
     def _parts(
         self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, parts: Parts, epoch: int
-    ) -> list[_Lesson]:
+    ) -> list[_Example]:
         shown = list(parts.epoch(epoch))
         pairs = [(part.question, part.passage) for part in shown]
         windows = begun.windows(network, tokenizer, pairs) if pairs else []
-        lessons = []
+        examples = []
         for _, some in itertools.groupby(windows, key=lambda window: window.pair):
             each = list(some)
             answer = shown[each[0].pair].answer
@@ -242,13 +242,13 @@ class Mini(Trainer):
             at = next((n for n, (first, _) in enumerate(places) if first), 0)  # the first that has it whole
             first, last = places[at]
             span = (each[at].head + first - 1, each[at].head + last - 1) if first else (0, 0)
-            lessons.append(_Lesson([_bare(each[at])], [bool(first)], span))
-        return lessons
+            examples.append(_Example([_bare(each[at])], [bool(first)], span))
+        return examples
 
     def _fit(
         self,
         network: Network,
-        lessons: Sequence[_Lesson],
+        examples: Sequence[_Example],
         orders: Sequence[Sequence[list[int]]],
         checkpoint: Path | None,
         report: Report,
@@ -258,17 +258,17 @@ class Mini(Trainer):
         device = next(network.parameters()).device
 
         def loss_of(step: Step) -> tuple[torch.Tensor, int]:
-            some = [lessons[place] for place in step]
-            windows = [window for lesson in some for window in lesson.windows]
+            some = [examples[place] for place in step]
+            windows = [window for example in some for window in example.windows]
             batch, there = batch_of(windows, device)
             scores, spans, layers = network(batch)
-            right = [true for lesson in some for true in lesson.right]
+            right = [true for example in some for true in example.right]
             if some[0].span is None:
-                sizes = [len(lesson.windows) for lesson in some]
+                sizes = [len(example.windows) for example in some]
                 if self.teacher:
-                    return agreeing(scores, right, sizes, [lesson.shares for lesson in some]), len(windows)
+                    return agreeing(scores, right, sizes, [example.shares for example in some]), len(windows)
                 return ranked(scores, right, sizes), len(windows)
-            places = [lesson.span or (0, 0) for lesson in some]
+            places = [example.span or (0, 0) for example in some]
             judged = None if self.tasks == "read" else right
             return read(scores, spans, layers, there, places, judged), len(windows)
 

@@ -17,7 +17,7 @@ from demur.rankers import Ranker
 from demur.rankers.fusion import standardised
 from demur.reading.mini_torch import MiniTorch
 from demur.training.base import Report
-from demur.training.cached_encoder import keeping
+from demur.training.cached_encoder import with_kept_vectors
 from demur.types import FloatArray, Pool
 
 LABELS = 0.5
@@ -36,7 +36,7 @@ def shares(
     if own is None:
         raise UsageError("a teacher's opinion is added to that of a mini; start from one, in a stage before")
     before = replace(own, precision=precision).holding(*own.fresh())
-    beside = keeping(teacher)
+    beside = with_kept_vectors(teacher)
     found: list[FloatArray] = []
     for at in range(0, len(pools), _AT_ONCE):
         some = pools[at : at + _AT_ONCE]

@@ -21,7 +21,7 @@ from demur.training.readers.examples import quoted
 from demur.training.recipes import model_card
 from demur.training.recipes.search import Trial, search
 from demur.training.recipes.stages import Done, Recipe, key, pools_of, run
-from demur.training.recipes.work_folder import beside, workplace
+from demur.training.recipes.work_folder import beside, work_folder
 
 LOG, CARD, TRIALS = "log.jsonl", "README.md", "trials.jsonl"
 MEASURES = ("MAP", "RR", "P@1")
@@ -53,7 +53,7 @@ def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
         recipe, trials = search(recipe, beside(folder))
         ranker, done = run(recipe, beside(folder))
         return Made(folder, ranker, done, None, trials)
-    with workplace(folder) as work:
+    with work_folder(folder) as work:
         recipe, trials = search(recipe, work, report)
         ranker, done = run(recipe, work, report)
         dev = _measured(ranker, recipe)

@@ -21,7 +21,7 @@ from demur.errors import DataError, UsageError
 from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.specs import Setting, parse
-from demur.training import Report, Trainer, behind, trainer
+from demur.training import Report, Trainer, innermost, trainer
 from demur.training.base import noting, silent
 from demur.training.distributed import leads
 from demur.training.recipes.search import Search
@@ -113,7 +113,7 @@ class Recipe:
         """The trainer as it is in a stage."""
         said = self.said(stage)
         spec = stage.trainer or self.trainer
-        takes_seed = hasattr(trainer(spec), "seed") and "seed" not in parse(spec).settings
+        takes_seed = "seed" in trainer(spec).settings and "seed" not in parse(spec).settings
         return trainer(spec, **({"seed": self.seed} if takes_seed else {}), **said)
 
 
@@ -139,7 +139,7 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
     keyed = list(_keyed(recipe))
     before = None
     for _, by, pools, dev, _ in keyed:  # so that a mistake in the last is not found after hours
-        if before is None or type(behind(before)).__module__.startswith("demur."):  # of others, who knows
+        if before is None or type(innermost(before)).__module__.startswith("demur."):  # of others, who knows
             by.follows(before)
         by.check(pools, dev)
         before = by

@@ -25,7 +25,7 @@ def beside(model: Path) -> Path:
 
 
 @contextmanager
-def workplace(model: Path) -> Iterator[Path]:
+def work_folder(model: Path) -> Iterator[Path]:
     """The folder for what is unfinished; it stays if the block fails, and goes if all went well."""
     folder = beside(model)
     with written(folder):

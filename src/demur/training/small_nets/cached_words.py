@@ -12,7 +12,7 @@ _MOST = 1 << 28  # bytes of vectors that are held
 
 
 @dataclass(eq=False)
-class Remembered(Words):
+class CachedWords(Words):
     """Other words, and what they said of the texts that they read last."""
 
     words: Words

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TOGETHER = 2048  # pairs
 
 
-class Exam(ABC):
+class DevMeasure(ABC):
     """A figure over the scores of a dev set's pairs."""
 
     def __init__(self, data: Labelled) -> None:
@@ -43,7 +43,7 @@ class Exam(ABC):
         """The figure of these scores."""
 
 
-class Entropy(Exam):
+class Entropy(DevMeasure):
     """The mean cross-entropy of a pair."""
 
     def figure(self, net: SmallNet, scores: Tensor) -> Tensor:
@@ -53,7 +53,7 @@ class Entropy(Exam):
         return net.entropy(scores, torch.from_numpy(self.data.labels.astype(np.float32)))
 
 
-class Margins(Exam):
+class Margins(DevMeasure):
     """What is missing to the margin, summed over a batch of triplets, on average."""
 
     def __init__(self, data: Labelled, margin: float, batch: int) -> None:
@@ -68,7 +68,7 @@ class Margins(Exam):
         return missing.mean() * self.batch
 
 
-class Ranking(Exam):
+class Ranking(DevMeasure):
     """What is missing to a MAP of 1, on average over the orders of ties."""
 
     def figure(self, net: SmallNet, scores: Tensor) -> float:

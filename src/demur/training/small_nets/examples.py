@@ -54,7 +54,7 @@ def vectors_of(texts: Sequence[str], embedder: Embedder) -> Vectors:
     return kept(embedder).embed(texts)
 
 
-class Lesson(ABC):
+class Examples(ABC):
     """So many examples, of which the loss of some can be asked."""
 
     unit: str
@@ -64,10 +64,10 @@ class Lesson(ABC):
 
     @abstractmethod
     def loss(self, net: SmallNet, chosen: Tensor | slice) -> Tensor:
-        """The loss of these examples, as it is followed downhill: see each lesson."""
+        """The loss of these examples, as it is followed downhill: see each examples."""
 
 
-class Pairs(Lesson):
+class Pairs(Examples):
     """Each pair by itself: the mean cross-entropy of its label."""
 
     unit = "pairs"
@@ -95,7 +95,7 @@ class Pairs(Lesson):
         )
 
 
-class Triplets(Lesson):
+class Triplets(Examples):
     """Each right answer against each wrong one of its pool: by how much a margin between them is missed."""
 
     unit = "triplets"

@@ -20,12 +20,12 @@ from torch import Tensor
 from demur.nets.small import SmallNet
 from demur.training.base import Report, sane, silent
 from demur.training.small_nets.checkpoints import keep, resume
-from demur.training.small_nets.examples import Lesson
+from demur.training.small_nets.examples import Examples
 
 BETAS, EPSILON = (0.9, 0.999), 1e-7  # Keras'
 SAY, KEEP = 5.0, 30.0  # seconds between reports within an epoch, and between checkpoints
 
-Exam = Callable[[SmallNet], float]
+DevMeasure = Callable[[SmallNet], float]
 """What early stopping looks at, after each epoch: the lower the better."""
 
 
@@ -77,18 +77,18 @@ class Progress:
 
 def teach(
     net: SmallNet,
-    lesson: Lesson,
-    exam: Exam | None,
+    examples: Examples,
+    dev_measure: DevMeasure | None,
     course: Course,
     checkpoint: Path | None = None,
     report: Report = silent,
 ) -> Progress:
-    """Train the net; at the end it has the weights of its best epoch, or without an exam of its last."""
+    """Train the net; at the end it has the weights of its best epoch, or without a measure of its last."""
     optimiser = torch.optim.Adam(
         net.parameters(), lr=course.learning_rate, betas=BETAS, eps=EPSILON, fused=True
     )
     best = copy.deepcopy(net.state_dict())
-    progress = Progress(exam(net) if exam is not None and course.usable else None)
+    progress = Progress(dev_measure(net) if dev_measure is not None and course.usable else None)
     if checkpoint is not None and checkpoint.is_file():
         best, facts = resume(checkpoint, net, optimiser)
         progress = Progress(**facts)
@@ -97,15 +97,15 @@ def teach(
     saved = time.monotonic()
     with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
         while progress.epoch < course.epochs and progress.waited < course.patience:
-            loss = _epoch(net, lesson, optimiser, course, progress.epoch, report)
-            dev = None if exam is None else exam(net)
-            if progress.add(loss, dev, course.min_delta) and exam is not None:
+            loss = _epoch(net, examples, optimiser, course, progress.epoch, report)
+            dev = None if dev_measure is None else dev_measure(net)
+            if progress.add(loss, dev, course.min_delta) and dev_measure is not None:
                 best = copy.deepcopy(net.state_dict())
             report({**progress.log[-1], "epochs": course.epochs})
             if checkpoint is not None and time.monotonic() - saved > KEEP:
                 keep(checkpoint, net, optimiser, best, dataclasses.asdict(progress))
                 saved = time.monotonic()
-    if exam is not None:
+    if dev_measure is not None:
         net.load_state_dict(best)
     net.eval()
     return progress
@@ -113,7 +113,7 @@ def teach(
 
 def _epoch(
     net: SmallNet,
-    lesson: Lesson,
+    examples: Examples,
     optimiser: torch.optim.Optimizer,
     course: Course,
     epoch: int,
@@ -124,9 +124,9 @@ def _epoch(
     net.train()
     done, total, began = 0, 0.0, time.monotonic()
     said = began
-    order = torch.randperm(len(lesson))
+    order = torch.randperm(len(examples))
     for chosen in torch.split(order, course.batch):
-        loss: Tensor = lesson.loss(net, chosen)
+        loss: Tensor = examples.loss(net, chosen)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # torch says no type here
         optimiser.step()
@@ -135,5 +135,5 @@ def _epoch(
         if time.monotonic() - said > SAY:
             said = time.monotonic()
             facts: dict[str, Any] = {"epoch": epoch + 1, "epochs": course.epochs, "loss": total / done}
-            report(facts | {"share": done / len(lesson), "pairs_per_second": done / (said - began)})
+            report(facts | {"share": done / len(examples), "pairs_per_second": done / (said - began)})
     return total / max(done, 1)

@@ -20,12 +20,12 @@ from demur.rankers.base import Ranker
 from demur.rankers.match_nets import Match, Trained
 from demur.rankers.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
-from demur.training import behind
+from demur.training import innermost
 from demur.training.base import Report, Trainer, silent
 from demur.training.dev_set import NEVER, checkpoint_name, judges, on_dev, sole
 from demur.training.loop import Schedule, Step, fit
-from demur.training.small_nets.cached_words import Remembered
-from demur.training.small_nets.negatives import Quarry
+from demur.training.small_nets.cached_words import CachedWords
+from demur.training.small_nets.negatives import Negatives
 from demur.types import IntArray, Pool
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ class MatchTrainer(Trainer):
 
     def follows(self, before: Trainer | None) -> None:
         """An error, unless that trainer makes a net of this kind, as far as one can tell."""
-        made = behind(before)
-        if before is not None and not isinstance(made, type(self)) and getattr(made, "votes", True):
+        made = innermost(before)
+        if before is not None and made and not isinstance(made, type(self)) and not made.one_of_votes:
             raise UsageError(self._start(before))
 
     def train(
@@ -115,7 +115,7 @@ class MatchTrainer(Trainer):
         torch = require("torch", extra="encoder")
         if start is not None and not isinstance(start, self.kind):
             raise UsageError(self._start(start))
-        quarry = Quarry.of(pools)
+        negatives = Negatives.of(pools)
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
             torch.manual_seed(self.seed)
             has = self._begun(pools) if start is None else start.fresh()
@@ -123,7 +123,7 @@ class MatchTrainer(Trainer):
             if checkpoints is not None:
                 checkpoints.mkdir(parents=True, exist_ok=True)
                 named = checkpoints / f"{self._key(pools, dev, start)}.safetensors"
-            self._fit(has, quarry, dev, named, report)
+            self._fit(has, negatives, dev, named, report)
         return self.kind.of(has)
 
     def sizes(self) -> dict[str, int | float]:
@@ -144,20 +144,20 @@ class MatchTrainer(Trainer):
         return Trained(network, words, self.question_words, self.answer_words)
 
     def _fit(
-        self, has: Trained, quarry: Quarry, dev: Sequence[Pool], checkpoint: Path | None, report: Report
+        self, has: Trained, negatives: Negatives, dev: Sequence[Pool], checkpoint: Path | None, report: Report
     ) -> None:
         from demur.rankers import match_pairs
 
-        read, words = quarry.read(has.words), (has.question_words, has.answer_words)
+        read, words = negatives.read(has.words), (has.question_words, has.answer_words)
         margin, lengths = self.margin or has.network.net.margin, np.diff(read.first)
         draws = np.random.default_rng(self.seed)
         lengths = np.diff(read.first)
-        epochs = [self._triplets(quarry, lengths, draws) for _ in range(self.epochs)]
+        epochs = [self._triplets(negatives, lengths, draws) for _ in range(self.epochs)]
         examples, wrong = (np.concatenate(each) for each in zip(*epochs, strict=True))
 
         def loss_of(step: Step) -> tuple[Tensor, int]:
             chosen = np.asarray(step)
-            questions, right = quarry.questions[examples[chosen]], quarry.right[examples[chosen]]
+            questions, right = negatives.questions[examples[chosen]], negatives.right[examples[chosen]]
             asked, told = np.tile(questions, 2), np.concatenate([right, wrong[chosen]])
             order = np.argsort(lengths[told], kind="stable")  # short and long ones apart: less is filled up
             batches = np.array_split(order, 2)
@@ -176,18 +176,18 @@ class MatchTrainer(Trainer):
         fit(has.network, steps, loss_of, schedule, checkpoint, report, ends=ends, judge=judge)
 
     def _triplets(
-        self, quarry: Quarry, lengths: IntArray, draws: np.random.Generator
+        self, negatives: Negatives, lengths: IntArray, draws: np.random.Generator
     ) -> tuple[IntArray, IntArray]:
         """The right answers of an epoch, each as often as there are wrong ones; and these.
 
         They are shuffled, put in order of length within stretches of some batches, and the batches shuffled.
         """
-        found = [quarry.drawn(example, self.negatives, draws) for example in range(len(quarry))]
-        examples = np.repeat(np.arange(len(quarry)), [len(each) for each in found])
+        found = [negatives.drawn(example, self.negatives, draws) for example in range(len(negatives))]
+        examples = np.repeat(np.arange(len(negatives)), [len(each) for each in found])
         if not len(examples):
             raise DataError("there are no wrong answers", fix="give more questions, or label wrong answers")
         wrong = np.concatenate(found)
-        longest = np.maximum(lengths[quarry.right[examples]], lengths[wrong])
+        longest = np.maximum(lengths[negatives.right[examples]], lengths[wrong])
         order = draws.permutation(len(examples))
         stretch = np.arange(len(order)) // (_STRETCH * self.batch)
         order = order[np.lexsort((longest[order], stretch))]
@@ -227,7 +227,7 @@ def judged(kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str) -
     """What says how good a net is as it stands; None if there is nothing to say it by."""
     if measure in NEVER or not judges(dev):
         return None
-    words = Remembered(has.words)
+    words = CachedWords(has.words)
     looked_at = kind.of(Trained(has.network, words, has.question_words, has.answer_words))
     has.network.train()
     return lambda: on_dev(looked_at, dev, measure)

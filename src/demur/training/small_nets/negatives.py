@@ -13,7 +13,7 @@ from demur.types import IntArray, Pool
 
 
 @dataclass(frozen=True, eq=False)
-class Quarry:
+class Negatives:
     """Right answers with their questions, and what else may be shown, as numbers of texts.
 
     `known` are all answers that are right for a question, wherever it is asked, and those beside them that
@@ -28,7 +28,7 @@ class Quarry:
     every: IntArray  # all answers
 
     @classmethod
-    def of(cls, pools: Sequence[Pool]) -> Quarry:
+    def of(cls, pools: Sequence[Pool]) -> Negatives:
         """The judged answers of some pools; unjudged ones are somebody else's answers at most."""
         numbers: dict[str, int] = {}
 

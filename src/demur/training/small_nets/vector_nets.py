@@ -23,8 +23,8 @@ from demur.types import Pool
 
 if TYPE_CHECKING:
     from demur.nets.small import SmallNet
-    from demur.training.small_nets.dev_measures import Exam
-    from demur.training.small_nets.examples import Labelled, Lesson
+    from demur.training.small_nets.dev_measures import DevMeasure
+    from demur.training.small_nets.examples import Examples, Labelled
 
 _log = logging.getLogger("demur")
 
@@ -102,7 +102,7 @@ class Small(Trainer):
             what = f"the net to start from has learnt on {start.learnt.features}, not on {self.features}"
             raise UsageError(f"{what}; name the same features")
         data = Labelled.of(pools, features)
-        lesson, exam = self._lesson(data), self._exam(dev, features)
+        examples, dev_measure = self._examples(data), self._dev_measure(dev, features)
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
             torch.manual_seed(self.seed)
             net = self._net(data.vectors.shape[1])
@@ -120,7 +120,7 @@ class Small(Trainer):
         if checkpoints is not None:
             checkpoints.mkdir(parents=True, exist_ok=True)
             named = checkpoints / f"{self._key(data, dev, start)}.safetensors"
-        teach(net, lesson, exam, course, named, report)
+        teach(net, examples, dev_measure, course, named, report)
         weights = {name: tensor.numpy().copy() for name, tensor in net.state_dict().items()}
         return self.ranker.of(Learnt(self.features, weights, kept(features)))
 
@@ -133,7 +133,7 @@ class Small(Trainer):
     def _net(self, width: int) -> SmallNet:
         raise NotImplementedError
 
-    def _lesson(self, data: Labelled) -> Lesson:
+    def _examples(self, data: Labelled) -> Examples:
         from demur.training.small_nets.examples import Pairs, Triplets
 
         right = int(data.labels.sum())
@@ -142,12 +142,12 @@ class Small(Trainer):
             raise DataError(f"{what}, and nothing can be learnt from that", fix="label right and wrong ones")
         if self.loss == "pointwise":
             return Pairs(data, self.balance)
-        lesson = Triplets(data, self.margin, self.negatives, self.seed)
-        if not len(lesson):
+        examples = Triplets(data, self.margin, self.negatives, self.seed)
+        if not len(examples):
             raise DataError("no question has both a right and a wrong answer", fix="use loss=pointwise")
-        return lesson
+        return examples
 
-    def _exam(self, dev: Sequence[Pool], features: Embedder) -> Exam | None:
+    def _dev_measure(self, dev: Sequence[Pool], features: Embedder) -> DevMeasure | None:
         if self.early == "none" or not len(dev):
             return None
         from demur.training.small_nets import dev_measures
