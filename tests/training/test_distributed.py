@@ -48,7 +48,8 @@ def test_two_processes_are_one_with_twice_the_steps(tmp_path: Path) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    environment["PYTHONPATH"] = str(Path(__file__).parents[1])
+    own = str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, own))
     running = [
         subprocess.Popen(
             [sys.executable, "-W", "ignore", "-c", SCRIPT, str(tmp_path / str(rank))],
