@@ -22,7 +22,7 @@ test-slow: $(VENV)/.dev
 # What reckons, as a processor with AVX2 and no more would have it.
 test-avx2: $(VENV)/.dev
 	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 $(BIN)/pytest -n 2 -q -m "not slow and not emulated" \
-		tests/nets tests/training tests/reading tests/rankers tests/doubt tests/embedders tests/golden tests/test_precision.py
+		tests/nets tests/training tests/export tests/reading tests/rankers tests/doubt tests/embedders tests/golden tests/test_precision.py
 
 # Under processors that qemu-x86_64 emulates (Debian: qemu-user).
 test-emulated: $(VENV)/.dev

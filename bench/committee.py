@@ -26,7 +26,7 @@ from demur.training import trainer
 from demur.types import Pool
 
 WIDE, WORDS, POOLS, SIZE, MEMBERS, TURNS = 300, 40, 40, 25, 5, 3
-SEEDS, EPOCHS = 5, (15, 12)  # of the base at most, and of the game
+SEEDS, EPOCHS = 5, (15, 12)  # of the base at most, and of the two nets
 COLUMNS = ("wikiqa/train/answerable", "wikiqa/dev/clean"), ("trecqa/train", "trecqa/dev/clean")
 GOALS = {MatchPyramid: 3000, DeepMatching: 0, Multihop: 1000}
 
@@ -92,8 +92,8 @@ def table() -> list[Row]:
                     base = trainer(kind.name, vectors=str(file), epochs=1)
                     spent, start = taken(partial(base.train, pools, judged))
                     whole += EPOCHS[0] * spent
-                    game = trainer("adversarial", take="all", pool=16, strangers=True, epochs=1)
-                    spent, _ = taken(partial(game.train, pools, judged, start=start))
+                    state = trainer("adversarial", take="all", pool=16, strangers=True, epochs=1)
+                    spent, _ = taken(partial(state.train, pools, judged, start=start))
                     whole += EPOCHS[1] * spent
     finally:
         torch.set_num_threads(threads)

@@ -22,9 +22,9 @@ import demur
 from bench.common import Row, faster, seconds_once, sentences, told
 from demur import data
 from demur.embedders.encoder_loading import quietly
+from demur.export import torch_graph
+from demur.export.export import export
 from demur.rankers.cross_encoder import CrossEncoder
-from demur.training import onnx_other
-from demur.training.export import export
 from demur.types import Pool
 
 PAIRS, THREADS, TURNS, LENGTH = 1500, 2, 2, 128
@@ -122,7 +122,7 @@ def _naive(network: CrossEncoder, named: str, folder: Path) -> None:
         facts["model_max_length"] = LENGTH
         (place / "tokenizer_config.json").write_text(json.dumps(facts))
         if precision == "fp32":
-            onnx_other.write(net, ["input_ids", "attention_mask", "token_type_ids"], place / "model.onnx")
+            torch_graph.write(net, ["input_ids", "attention_mask", "token_type_ids"], place / "model.onnx")
             made = onnx.load(place / "model.onnx")  # peers look for pairs × 1
             made.graph.node.append(onnx.helper.make_node("Unsqueeze", ["score", "one"], ["logits"]))
             made.graph.initializer.append(onnx.numpy_helper.from_array(np.array([1]), "one"))
@@ -132,7 +132,7 @@ def _naive(network: CrossEncoder, named: str, folder: Path) -> None:
             onnx.save(made, place / "model.onnx")
         else:
             shutil.copy(folder / "peers" / "fp32" / "model.onnx", place / "model.onnx")
-            onnx_other.to_bytes(place / "model.onnx")
+            torch_graph.to_bytes(place / "model.onnx")
 
 
 def _sentence_transformers(

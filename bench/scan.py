@@ -14,9 +14,9 @@ from demur.nets.cross_encoder import freeze_words, score
 from demur.nets.features import caught
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.rankers.pairs import tokenised
-from demur.training.objectives import Objective, Plain, Seen
-from demur.training.pool_losses import Loss
-from demur.training.scan_objective import ScanObjective
+from demur.training.objectives.base import Objective, Plain, Seen
+from demur.training.objectives.pool_losses import Loss
+from demur.training.objectives.scan import ScanObjective
 from demur.types import Pool
 
 BATCH, LONGEST, TURNS, GOAL = 140, 64, 3, 1.25

@@ -16,8 +16,8 @@ from demur.embedders import embedder
 from demur.nets.concat import Concat
 from demur.nets.siamese import Siamese
 from demur.training import trainer
-from demur.training.lessons import Labelled, Lesson, Pairs, Triplets, vectors_of
-from demur.training.small_loop import Course, teach
+from demur.training.small_nets.examples import Examples, Labelled, Pairs, Triplets, vectors_of
+from demur.training.small_nets.loop import Course, teach
 
 WIDTH = 384
 SPLITS = {"train/answerable": (873, 8672, 1040), "train": (2118, 20360, 1040)}  # pools, pairs, right answers
@@ -33,7 +33,7 @@ def run() -> list[Row]:
     return rows + (grid() if os.environ.get("DEMUR_DATA") else [])
 
 
-def epoch(split: str, kind: type[Siamese] | type[Concat], loss: type[Lesson]) -> Row:
+def epoch(split: str, kind: type[Siamese] | type[Concat], loss: type[Examples]) -> Row:
     """One epoch in this process, over made-up vectors."""
     pools, pairs, right = SPLITS[split]
     rng = np.random.default_rng(0)
@@ -42,12 +42,11 @@ def epoch(split: str, kind: type[Siamese] | type[Concat], loss: type[Lesson]) ->
     labels[rng.choice(pairs, right, replace=False)] = 1
     vectors = torch.nn.functional.normalize(torch.randn(pairs + pools, WIDTH))
     data = Labelled(vectors, pairs + of, np.arange(pairs), labels, of)
-    lesson = Pairs(data) if loss is Pairs else Triplets(data, margin=0.01)
+    examples = Pairs(data) if loss is Pairs else Triplets(data, margin=0.01)
     course = Course(1, 32, 1e-3, seed=0, patience=5, min_delta=1e-4)
-    taken = seconds_once(lambda: teach(kind(WIDTH), lesson, None, course))
-    what = (
-        f"{kind.__name__}, {len(lesson):,} {lesson.unit} of wikiqa/{split}, {torch.get_num_threads()} threads"
-    )
+    taken = seconds_once(lambda: teach(kind(WIDTH), examples, None, course))
+    seen = f"{len(examples):,} {examples.unit} of wikiqa/{split}"
+    what = f"{kind.__name__}, {seen}, {torch.get_num_threads()} threads"
     return below(f"an epoch of {what}", taken, 3)
 
 

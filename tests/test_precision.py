@@ -26,8 +26,8 @@ from demur.errors import DataError, UsageError
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.reading.span_reader import SpanReader
 from demur.training import trainer
-from demur.training.making import make
-from demur.training.stages import Recipe, Stage
+from demur.training.recipes.make_model import make
+from demur.training.recipes.stages import Recipe, Stage
 from demur.types import Pool
 from laws import toys
 
@@ -214,9 +214,9 @@ def test_record_and_card_say_what_was_taken(
 OLD = """
 import sys, logging
 logging.basicConfig(format="%(message)s")
-from training.test_readers import POOLS
+from training.readers.test_readers import POOLS
 from demur import precision
-from demur.training.readers import Bidaf
+from demur.training.readers.trainers import Bidaf
 small = {"epochs": 1, "tokens": 120, "max_length": 32, "wide": 8, "hidden": 8, "filters": 8}
 taught = Bidaf(**small, precision=sys.argv[1]).train(POOLS)
 import dataclasses
@@ -279,7 +279,7 @@ def test_training_goes_on_in_fp32_where_a_kernel_is_missing(caplog: pytest.LogCa
 def test_losses_of_fp16_are_scaled_and_the_scale_goes_on_after_a_stop(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from demur.training import backward
+    from demur.training import gradients
     from demur.training.checkpoints import Standing
 
     monkeypatch.setattr(precision, "taken", lambda named, device, what="reading": named)
@@ -290,7 +290,7 @@ def test_losses_of_fp16_are_scaled_and_the_scale_goes_on_after_a_stop(
     assert [line["precision"] for line in told if "epoch" in line] == ["fp16", "fp16"]
     assert net.weight.isfinite().all() and not torch.equal(net.weight, before)
     at = Standing(scale=64.0, scaled=7)
-    again = backward.Backward("fp16", "cpu", at)._scaler.state_dict()
+    again = gradients.Backward("fp16", "cpu", at)._scaler.state_dict()
     assert (again["scale"], again["_growth_tracker"]) == (64.0, 7)
     from demur.training.checkpoints import resumed
 

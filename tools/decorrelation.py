@@ -25,9 +25,9 @@ from demur.nets.cross_encoder import score
 from demur.nets.features import caught
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.rankers.pairs import tokenised
-from demur.training.decorrelation import PRESETS, Dependence, averaged, learnt
-from demur.training.reweighting import Reweighting
-from demur.training.scan import Scan
+from demur.training.cross_encoders.scan import Scan
+from demur.training.objectives.decorrelation import PRESETS, Dependence, averaged, learnt
+from demur.training.objectives.reweighting import Reweighting
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "results" / "scan" / "decorrelation.json"

@@ -14,16 +14,16 @@ from pathlib import Path
 from demur import store, toml
 from demur.data import formats, pools
 from demur.errors import NoThreshold
+from demur.export.export import export
+from demur.export.mini import Alike
 from demur.rankers import open_model
 from demur.reading.mini import Mini
 from demur.risk.confidence import qualifier as named
 from demur.risk.gates import Gates, calibrate
 from demur.text import tokenize
-from demur.training.export import export
-from demur.training.making import make
-from demur.training.mini_export import Alike
-from demur.training.stages import Recipe, pools_of
-from demur.training.sureness import among_others, teach
+from demur.training.readers.mini_confidence import among_others, teach
+from demur.training.recipes.make_model import make
+from demur.training.recipes.stages import Recipe, pools_of
 from demur.types import Pool
 from tools import mini_card
 

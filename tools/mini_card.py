@@ -14,10 +14,10 @@ from demur.data import pools, sources
 from demur.data.subsets import sample
 from demur.errors import MissingData
 from demur.evaluation.quoted import evaluate_reader
+from demur.export.mini import Alike
 from demur.reading.mini import PACKAGED, Mini
 from demur.risk import Gate
-from demur.training.mini_export import Alike
-from demur.training.stages import Recipe
+from demur.training.recipes.stages import Recipe
 from demur.types import Pool
 
 RANKED = ("wikiqa/test/answerable", "trecqa/test/clean", "semeval2016/test", "selqa/test", "antique/test")

@@ -32,15 +32,19 @@ TARGETS = {  # what figures and promises rest on, and the tests that should noti
     "risk/control": "risk/test_control.py",
     "risk/sequence": "risk/test_control.py",
     "risk/sets": "risk/test_sets.py",
-    "training/pool_losses": "training/test_by_hand.py training/test_loop.py",
-    "training/robust_objectives": "training/test_robust.py training/test_by_hand.py",
-    "training/scan_objective": "training/test_scan.py training/test_by_hand.py",
-    "training/reweighting": "training/test_scan.py training/test_decorrelation.py",
-    "training/decorrelation": "training/test_decorrelation.py",
-    "training/irgan": "training/test_game.py training/test_by_hand.py",
-    "training/rules": "training/test_game.py training/test_adversarial.py",
-    "training/distilled_objective": "training/test_distilled.py training/test_by_hand.py",
-    "training/mini_losses": "training/test_mini.py training/test_by_hand.py",
+    "training/objectives/pool_losses": "training/test_by_hand.py training/test_loop.py",
+    "training/objectives/robust": "training/cross_encoders/test_robust.py training/test_by_hand.py",
+    "training/objectives/scan": "training/cross_encoders/test_scan.py training/test_by_hand.py",
+    "training/objectives/reweighting": (
+        "training/cross_encoders/test_scan.py training/objectives/test_decorrelation.py"
+    ),
+    "training/objectives/decorrelation": "training/objectives/test_decorrelation.py",
+    "training/committees/irgan": "training/committees/test_adversarial_loop.py training/test_by_hand.py",
+    "training/committees/irgan_rules": (
+        "training/committees/test_adversarial_loop.py training/committees/test_adversarial.py"
+    ),
+    "training/objectives/distilled": "training/cross_encoders/test_distilled.py training/test_by_hand.py",
+    "training/objectives/mini": "training/readers/test_mini.py training/test_by_hand.py",
     "doubt/probes": "doubt/test_probes.py",
     "nets/probe": "doubt/test_probes.py",
     "nets/probe_cnn": "doubt/test_probe_cnn.py",

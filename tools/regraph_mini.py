@@ -14,13 +14,13 @@ import onnx
 from onnx.numpy_helper import from_array, to_array
 
 from demur import store, toml
+from demur.export.bert_graph import with_one
+from demur.export.graph import Array
+from demur.export.mini_graph import _Mini, _Small
 from demur.rankers.onnx import MODEL, TOKENIZER
 from demur.reading import sureness
 from demur.reading.mini import PACKAGED, Mini
-from demur.training.onnx_bert import with_one
-from demur.training.onnx_graph import Array
-from demur.training.onnx_mini import _Mini, _Small
-from demur.training.stages import Recipe
+from demur.training.recipes.stages import Recipe
 from tools import mini_card
 from tools.make_mini import QUESTIONS, RECIPE, gated, held_out
 

@@ -15,7 +15,7 @@ from demur.advice.measuring import Cost
 from demur.cli.main import app
 from demur.data import formats
 from demur.errors import DemurError
-from demur.training.pseudo import unlabelled
+from demur.training.labels.self_training import unlabelled
 
 
 @pytest.fixture

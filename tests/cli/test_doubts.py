@@ -25,7 +25,7 @@ from demur.reading.span_reader import SpanReader
 from demur.risk import Gate
 from demur.types import Pool
 from laws import toys
-from training.test_readers import pool
+from training.readers.test_readers import pool
 
 
 def demur(*words: object) -> Result:

@@ -19,7 +19,7 @@ from demur.reading.normalise import exact
 from demur.reading.published import golds
 from demur.types import Pool
 from laws import toys
-from training.test_readers import POOLS
+from training.readers.test_readers import POOLS
 
 
 def demur(*words: object) -> Result:

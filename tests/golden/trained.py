@@ -16,13 +16,13 @@ from demur.asking import example
 from demur.rankers.base import Ranker
 from demur.rankers.opening import save
 from demur.training import trainer
-from demur.training.decorrelation import PRESETS, learnt
-from demur.training.distilled_objective import Distilling
-from demur.training.irgan import chances, deserved, hinge, reward
-from demur.training.objectives import Objective, Plain, Seen
-from demur.training.pool_losses import Loss
-from demur.training.robust_objectives import GroupDRO, Product, Reweighted
-from demur.training.scan_objective import ScanObjective
+from demur.training.committees.irgan import chances, deserved, hinge, reward
+from demur.training.objectives.base import Objective, Plain, Seen
+from demur.training.objectives.decorrelation import PRESETS, learnt
+from demur.training.objectives.distilled import Distilling
+from demur.training.objectives.pool_losses import Loss
+from demur.training.objectives.robust import GroupDRO, Product, Reweighted
+from demur.training.objectives.scan import ScanObjective
 from demur.types import Candidate, Pool
 from golden.rankers import flat
 from laws import toys

@@ -36,7 +36,7 @@ FLOORS = [
     {"evaluation", "kb"},
     {"asking"},
     {"doubt"},
-    {"training"},
+    {"training", "export"},
     {"experiments"},
     {"advice"},
     {"serving"},

@@ -60,9 +60,9 @@ def test_the_trial_would_overflow() -> None:
 
 def exported(kind: str, folder: Path) -> Path:
     """A model in bytes by each way that the project can write one."""
+    from demur.export.export import export
     from demur.reading.mini_torch import MiniTorch
-    from demur.training.export import export
-    from training.test_export import classifier
+    from export.test_export import classifier
 
     network: Any
     if kind == "mini":
@@ -104,7 +104,7 @@ def test_exported_files_are_safe_in_any_runtime(kind: str, tmp_path: Path) -> No
 
 @pytest.mark.extras
 def test_bytes_come_near_their_weights() -> None:
-    from demur.training.onnx_graph import in_bytes
+    from demur.export.graph import in_bytes
 
     drawn = np.random.default_rng(0)
     for shape in ((3, 1), (8, 7), (64, 384)):

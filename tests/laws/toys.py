@@ -159,7 +159,7 @@ def mini() -> str:
 def small(precision: str = "int8") -> str:
     """A folder with that mini as an ONNX file."""
     import demur
-    from demur.training.export import export
+    from demur.export.export import export
 
     export(demur.ranker(mini()), folder() / "small" / precision, precision)
     return str(folder() / "small" / precision)
@@ -186,8 +186,8 @@ def bidaf() -> str:
 @cache
 def exported(precision: str = "int8") -> str:
     """A folder with that classifier as an ONNX file."""
+    from demur.export.export import export
     from demur.rankers.cross_encoder import CrossEncoder
-    from demur.training.export import export
 
     export(CrossEncoder(model=classifier()), folder() / "exported" / precision, precision)
     return str(folder() / "exported" / precision)
@@ -196,8 +196,8 @@ def exported(precision: str = "int8") -> str:
 @cache
 def exported_match() -> str:
     """A folder with a net that matches words as an ONNX file."""
+    from demur.export.export import export
     from demur.rankers.opening import ranker
-    from demur.training.export import export
 
     export(ranker(match("multihop")), folder() / "exported" / "match")
     return str(folder() / "exported" / "match")

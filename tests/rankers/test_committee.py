@@ -19,7 +19,7 @@ from demur.rankers.committee import Committee
 from demur.rankers.match_nets import Match, Trained
 from demur.rankers.opening import save
 from demur.rankers.word_numbers import Lexicon
-from demur.training.committee import Members, averaged, sampled
+from demur.training.committees.members import Members, averaged, sampled
 from demur.types import Pool
 from laws import toys
 from training import made

@@ -12,11 +12,11 @@ import pytest
 
 import demur
 from demur.errors import DataError, UsageError
+from demur.export.export import export
+from demur.export.mini import Alike
 from demur.reading.looking import Look, Looking
 from demur.reading.mini import Mini
 from demur.reading.sureness import Sureness, names
-from demur.training.export import export
-from demur.training.mini_export import Alike
 from demur.types import Pool
 from laws import toys
 

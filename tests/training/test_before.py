@@ -11,8 +11,8 @@ from demur import toml
 from demur.data import formats
 from demur.errors import DataError, MissingData, UsageError
 from demur.training import Trainer, trainer
-from demur.training.making import make
-from demur.training.stages import Recipe, Stage, run
+from demur.training.recipes.make_model import make
+from demur.training.recipes.stages import Recipe, Stage, run
 from demur.types import Pool
 from laws import toys
 from training import made

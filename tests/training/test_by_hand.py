@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from demur.training.decorrelation import PRESETS, Dependence, drawn, learnt
-from demur.training.irgan import deserved, hinge, reward
-from demur.training.pool_losses import Loss, listwise, loss_of, mean_of, pointwise
-from demur.training.reweighting import Reweighting
+from demur.training.committees.irgan import deserved, hinge, reward
+from demur.training.objectives.decorrelation import PRESETS, Dependence, drawn, learnt
+from demur.training.objectives.pool_losses import Loss, listwise, loss_of, mean_of, pointwise
+from demur.training.objectives.reweighting import Reweighting
 
 SCORES = torch.tensor([1.0, 0.5, -1.0, 2.0, 0.0])
 RIGHT = torch.tensor([True, True, False, False, True])

@@ -12,10 +12,10 @@ from torch import nn
 from demur.errors import DataError, UsageError
 from demur.training import trainer
 from demur.training.loop import Schedule, fit
-from demur.training.objectives import Objective, Seen
-from demur.training.pool_losses import Loss, listwise, loss_of, pointwise
+from demur.training.objectives.base import Objective, Seen
+from demur.training.objectives.pool_losses import Loss, listwise, loss_of, pointwise
 from demur.types import Pool
-from training.test_cross_encoder import POOLS, quick
+from training.cross_encoders.test_cross_encoder import POOLS, quick
 
 STEPS = [[n % 5, (n + 2) % 5] for n in range(12)]
 DEV = [0.3, 0.7, 0.5, 0.6]  # of four epochs; the second is the best

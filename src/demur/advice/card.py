@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from demur import __version__
 from demur.advice.table import COLUMNS
-from demur.training.card import use, versions
+from demur.training.recipes.model_card import use, versions
 
 if TYPE_CHECKING:
     from demur.advice.advising import Advice

@@ -11,7 +11,7 @@ from demur.advice.methods import Method
 from demur.advice.trying import FEWEST, Trying, folds, inner, tells
 from demur.errors import DemurError
 from demur.evaluation import Judged, convention, measured, parse_measures
-from demur.training.keeping import keeping
+from demur.training.cached_encoder import with_kept_vectors
 from demur.types import FloatArray, Pool
 
 REPEATS = 5
@@ -47,7 +47,7 @@ def curve(trying: Trying, method: Method, without: Sequence[FloatArray], seconds
                 taught = method.learn(*inner(chosen, trying.seed), trying.seed + repeat)
             except DemurError:  # so few that nothing can be learnt
                 return _curve(sizes, rows)
-            columns.append(_values(keeping(taught).score_pools(test), test) - before)
+            columns.append(_values(with_kept_vectors(taught).score_pools(test), test) - before)
         rows.append(np.stack(columns, axis=1))
         trying.say(f"learning curve of {method.name}: repeat {repeat + 1} of {REPEATS}")
         if trying.clock() + (trying.clock() - begun) > until:

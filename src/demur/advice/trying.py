@@ -13,7 +13,7 @@ import numpy as np
 from demur.advice.methods import Method
 from demur.errors import DemurError
 from demur.rankers import Ranker
-from demur.training.keeping import keeping
+from demur.training.cached_encoder import with_kept_vectors
 from demur.types import FloatArray, Pool
 
 FEWEST = 8
@@ -108,7 +108,7 @@ class Trying:
             places = (
                 np.arange(len(self.labelled)) if len(models) == 1 else np.flatnonzero(self.fold_of == number)
             )
-            found = keeping(model).score_pools([self.labelled[place] for place in places.tolist()])
+            found = with_kept_vectors(model).score_pools([self.labelled[place] for place in places.tolist()])
             for place, each in zip(places.tolist(), found, strict=True):
                 scores[place] = each
         return Trial(method, scores, models, train_seconds, self.clock() - started)
@@ -138,7 +138,7 @@ class Trying:
         begun = self.clock()
         model = method.learn(few, (), self.seed)
         learnt = (self.clock() - begun) / max(len(few), 1) * len(lesson) if method.trains else 0.0
-        scorer = keeping(model)
+        scorer = with_kept_vectors(model)
         scorer.score_pools(few[:1])
         begun = self.clock()
         scorer.score_pools(few)

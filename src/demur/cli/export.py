@@ -29,7 +29,7 @@ def export(
     from dataclasses import asdict
 
     from demur import rankers
-    from demur.training.export import export as write
+    from demur.export.export import export as write
 
     with warnings_noted():
         made = write(rankers.ranker(model), output, precision, calibrate)

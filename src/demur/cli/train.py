@@ -12,8 +12,8 @@ import typer
 from demur.cli.console import JsonFlag, emit, note, stderr, stdout, warnings_noted
 
 if TYPE_CHECKING:
-    from demur.training.making import Made
-    from demur.training.stages import Recipe
+    from demur.training.recipes.make_model import Made
+    from demur.training.recipes.stages import Recipe
 
 
 def train(
@@ -55,8 +55,8 @@ def train(
     """Train a ranker from labels. The same command goes on where a run was stopped."""
     from demur.errors import UsageError
     from demur.reading import Reader
-    from demur.training.making import make
-    from demur.training.together import leads
+    from demur.training.distributed import leads
+    from demur.training.recipes.make_model import make
 
     if output is None:
         raise UsageError("say with -o which folder the model is to lie in")
@@ -97,7 +97,7 @@ def _recipe(
 
     from demur import toml
     from demur.errors import UsageError
-    from demur.training.stages import Recipe, Stage
+    from demur.training.recipes.stages import Recipe, Stage
 
     if (path is None) == (data is None):
         raise UsageError("name a recipe, or labelled pools with --data; one of the two")

@@ -78,9 +78,11 @@ def trainer_at(spec: str, seed: int, settings: str) -> Trainer:
     """The trainer of a spec with a stage's settings, those that it has, the seed, and the usual precision."""
     built, wanted = trainer(spec), parse(spec)
     said: dict[str, Any] = {**parse(f"stage({settings})").settings, "seed": seed}
-    if getattr(built, "precision", "") == precision.AUTO:
+    if built.precision == precision.AUTO:
         said.setdefault("precision", LEARNING.get(built.name, "bf16"))
-    return trainer(spec, **{k: v for k, v in said.items() if hasattr(built, k) and k not in wanted.settings})
+    return trainer(
+        spec, **{k: v for k, v in said.items() if k in built.settings and k not in wanted.settings}
+    )
 
 
 def learnt(steps: Sequence[Step]) -> Ranker | None:
@@ -131,8 +133,8 @@ def by_epoch(steps: Sequence[Step]) -> list[list[tuple[int, float]]]:
 
 def embed(step: Step) -> None:
     """Embed the texts that a trainer with features will see, so that they are in the cache."""
-    if features := getattr(step.by, "features", ""):
-        from demur.training.lessons import vectors_of
+    if features := step.by.features:
+        from demur.training.small_nets.examples import vectors_of
 
         pools = [*pools_of(step.data), *pools_of(step.dev)]
         texts = [text for pool in pools for text in (pool.question, *pool.answers)]

@@ -10,7 +10,7 @@ from demur.errors import UsageError
 from demur.specs import Setting
 from demur.training.base import Report, Trainer
 
-__all__ = ["SEEDS", "Report", "Trainer", "behind", "seeded", "trainer"]
+__all__ = ["SEEDS", "Report", "Trainer", "innermost", "seeded", "trainer"]
 
 SEEDS = 2**32
 """How many seeds there are: all libraries that draw take these."""
@@ -21,27 +21,24 @@ _RATES = "learning_rate", "generator_rate"
 def trainer(spec: str, **settings: Setting) -> Trainer:
     """The trainer a spec names, such as ``siamese(loss=pairwise, margin=0.01)``."""
     built: Trainer = registry.build("trainer", spec, settings)
-    known: dict[str, Any] = {name: getattr(built, name, 0) for name in ("seed", *_RATES)}
-    if not 0 <= known["seed"] < SEEDS:
-        raise UsageError(f"seed={known['seed']} must be 0 or more, and below {SEEDS}")
-    for name in _RATES:
-        if not 0 <= known[name] <= _FASTEST:
-            raise UsageError(f"{name}={known[name]:g} must be above 0, and at most {_FASTEST:g}")
+    known: dict[str, Any] = {name: getattr(built, name) for name in {"seed", *_RATES} & built.settings}
+    if not 0 <= (seed := known.pop("seed", 0)) < SEEDS:
+        raise UsageError(f"seed={seed} must be 0 or more, and below {SEEDS}")
+    for name, rate in sorted(known.items(), reverse=True):
+        if not 0 <= rate <= _FASTEST:
+            raise UsageError(f"{name}={rate:g} must be above 0, and at most {_FASTEST:g}")
     return built
 
 
-def behind(made: Trainer | None) -> Trainer | None:
+def innermost(made: Trainer | None) -> Trainer | None:
     """The trainer that in the end makes what another one gives back, where that one has others do it."""
-    while made is not None and not getattr(made, "votes", False):
-        by = getattr(made, "student", "") or getattr(made, "by", "")
-        if not by:
-            break
-        made = trainer(by)
+    while made is not None and made.inner and not made.votes:
+        made = trainer(made.inner)
     return made
 
 
 def seeded(spec: str, seed: int) -> Trainer:
     """The trainer a spec names, with this seed if it draws anything."""
     built: Any = trainer(spec)
-    found: Trainer = dataclasses.replace(built, seed=seed) if hasattr(built, "seed") else built
+    found: Trainer = dataclasses.replace(built, seed=seed) if "seed" in built.settings else built
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -62,6 +63,46 @@ class Trainer(Spelled, ABC):
 
     reads: ClassVar[bool] = False
     """Whether what it makes quotes from passages, and ranks only by the way."""
+
+    @property
+    def settings(self) -> frozenset[str]:
+        """The names of its settings."""
+        return frozenset(each.name for each in dataclasses.fields(self) if each.init)  # type: ignore[arg-type]
+
+    @property
+    def inner(self) -> str:
+        """The spec of the trainer that it has do the work; empty if it does it itself."""
+        return ""
+
+    @property
+    def votes(self) -> bool:
+        """Whether it makes a committee."""
+        return False
+
+    @property
+    def one_of_votes(self) -> bool:
+        """Whether it makes one net out of a committee, of whatever kind its members are."""
+        return False
+
+    @property
+    def kept(self) -> set[int]:
+        """The epochs whose nets are members of its committee for sure, as far as one can tell before."""
+        return set()
+
+    @property
+    def tuned(self) -> bool:
+        """Whether the vectors of words learn along."""
+        return False
+
+    @property
+    def features(self) -> str:
+        """The spec of the embedder whose vectors it learns from, if it does."""
+        return ""
+
+    @property
+    def precision(self) -> str:
+        """What it computes in, if that can be said."""
+        return ""
 
     @property
     def known_by(self) -> str:

@@ -14,21 +14,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from demur.errors import require
-from demur.training.backward import Backward
 from demur.training.base import Report, sane, sound
 from demur.training.checkpoints import keep, resumed
-from demur.training.together import together
+from demur.training.distributed import processes
+from demur.training.gradients import Backward
+from demur.types import IntArray
 
 if TYPE_CHECKING:
     import torch
 
-    from demur.training.objectives import Objective
+    from demur.training.objectives.base import Objective
 
 Step = Sequence[int]
 """What one step sees, as the caller numbers it."""
 
 _SAY = 5.0  # seconds between two reports
+_SORTED_TOGETHER = 1024  # places among which batches of like length are made
 
 
 @dataclass(frozen=True)
@@ -95,8 +99,8 @@ def fit(
         backward = Backward(schedule.precision, schedule.device, at)
         for told in at.log:
             report({**told, "resumed": True})
-        all_of_us = together(objective, schedule.device)
-        updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * all_of_us.world))
+        shared = processes(objective, schedule.device)
+        updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * shared.world))
         said = kept = time.monotonic()
         pairs = 0
         for number in range(at.step, len(updates)):
@@ -105,10 +109,10 @@ def fit(
                 group["lr"] = schedule.learning_rate * schedule.rate(number, len(updates))
             optimiser.zero_grad(set_to_none=True)
             mean, seen = 0.0, 0
-            for part in parts[all_of_us.rank :: all_of_us.world]:
+            for part in parts[shared.rank :: shared.world]:
                 loss, count = backward.of(partial(loss_of, part), len(parts), learning)
                 mean, seen = mean + loss / len(parts), seen + count
-            mean = sane(all_of_us.add(learning, mean))
+            mean = sane(shared.add(learning, mean))
             backward.step(optimiser, learning, schedule.clip)
             at.took(mean)
             pairs += seen
@@ -139,7 +143,7 @@ def fit(
             over = at.step == len(updates)
             if (
                 checkpoint is not None
-                and all_of_us.rank == 0
+                and shared.rank == 0
                 and (over or time.monotonic() - kept > 60 * schedule.minutes)
             ):
                 keep(checkpoint, network, objective, optimiser, at)
@@ -159,3 +163,29 @@ def _updates(
     for epoch, (first, end) in enumerate(itertools.pairwise([0, *ends]), 1):
         for at in range(first, end, accumulate):
             yield steps[at : min(at + accumulate, end)], epoch
+
+
+def steps_of(
+    longest: IntArray, sizes: Sequence[int], tokens: int, seed: int, epoch: int
+) -> Iterator[list[int]]:
+    """The places of each step of an epoch: shuffled, then put together by length within stretches.
+
+    A place has `sizes` rows of at most `longest` tokens, and a step at most `tokens`, padding counted; a
+    place that has more is a step by itself.
+    """
+    draws = np.random.default_rng([seed, epoch])
+    order = draws.permutation(len(longest))
+    found: list[list[int]] = []
+    for at in range(0, len(order), _SORTED_TOGETHER):
+        stretch = order[at : at + _SORTED_TOGETHER]
+        step: list[int] = []
+        held = 0
+        for place in stretch[np.argsort(longest[stretch], kind="stable")].tolist():
+            if step and (held + sizes[place]) * longest[place] > tokens:
+                found.append(step)
+                step, held = [], 0
+            step.append(place)
+            held += sizes[place]
+        found.append(step)
+    for number in draws.permutation(len(found)).tolist():
+        yield found[number]

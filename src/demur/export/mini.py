@@ -1,0 +1,102 @@
+"""From mini's network to a folder with one ONNX file, compared with it before anything is kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from demur import __version__, store
+from demur.errors import UsageError
+from demur.export import mini_graph
+from demur.export.bert_graph import INPUTS
+from demur.export.export import Agreement, Exported, check_near, compared, keep_tokenizer, seen, some
+from demur.files import written
+from demur.nets.mini import Mini as Network
+from demur.rankers import open_model, runtime
+from demur.rankers.cross_encoder import positions
+from demur.rankers.onnx import MODEL, TOKENIZER, Onnx
+from demur.reading import sureness
+from demur.reading.mini import OUTPUTS, Mini
+from demur.reading.mini_torch import MiniTorch
+from demur.specs import Spec
+from demur.types import Pool
+
+
+@dataclass(frozen=True)
+class Alike(Agreement):
+    """Of quotes too: the share that are the same, and that of passages where both answer, or neither."""
+
+    quotes: float = 0.0
+    answered: float = 0.0
+
+
+def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> Exported:
+    """The network as a folder of the ranker ``mini``."""
+    pools = some(calibrate)
+    module, tokenizer = ranker.fresh()
+    network = cast("Network", module.cpu().float().eval())
+    if not mini_graph.is_known(network):
+        raise UsageError(f"only a mini that is a BERT can be exported, not a {type(network.scorer).__name__}")
+    exact = dataclasses.replace(ranker, precision="fp32", device="cpu").holding(network, tokenizer)
+    with written(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent)
+    with temporary as beside:
+        inside = Path(beside)
+        keep_tokenizer(tokenizer, inside)
+        facts = {"precision": precision, "positions": str(positions(network))}
+        facts |= {"probes": str(len(network.probes))}
+        graph = mini_graph.graph(network)
+        if precision == "int8":
+            facts[runtime.SAFE] = "safe"  # by onnx_graph.in_bytes
+            length = min(ranker.max_length, positions(network))
+            graph = mini_graph.graph(network, seen(graph, Onnx(folder=beside, max_length=length), pools))
+        (inside / MODEL).write_bytes(graph.model(INPUTS, OUTPUTS, facts))
+        files = [MODEL, TOKENIZER]
+        if ranker.sureness is not None:
+            ranker.sureness.save(inside)
+            files.append(sureness.FILE)
+        spec = str(Spec(Mini.name, {name: getattr(ranker, name) for name in Mini.counted}))
+        with store.saving(inside / "whole", spec) as place:  # complete, so that it can be compared
+            for name in files:
+                (inside / name).replace(place / name)
+        found = cast("Mini", open_model(inside / "whole"))
+        agreement = _compared(exact, found, pools, calibrate)
+        if precision == "fp32":
+            check_near(agreement, folder)
+        made: dict[str, Any] = {"from": ranker.fingerprint, "precision": precision, "demur": __version__}
+        with store.saving(folder, spec, made | {"agreement": asdict(agreement)}) as place:
+            for name in files:
+                (inside / "whole" / name).replace(place / name)
+            (place / "README.md").write_text(_card(precision, agreement), "utf-8")
+    return Exported(folder, open_model(folder), precision, "demur", agreement)
+
+
+def _compared(exact: MiniTorch, found: Mini, pools: Sequence[Pool], named: str) -> Alike:
+    pairs = list(dict.fromkeys((pool.question, text) for pool in pools for text in pool.answers))
+    ours, theirs = found.looks(pairs), exact.looks(pairs)
+    both = list(zip(ours, theirs, strict=True))
+    return Alike(
+        **asdict(compared(exact, found, pools, named)),
+        quotes=float(np.mean([a.quote == b.quote for a, b in both])),
+        answered=float(np.mean([(a.span is None) == (b.span is None) for a, b in both])),
+    )
+
+
+def _card(precision: str, near: Alike) -> str:
+    return (
+        f"# A mini in {precision}, without torch\n\n"
+        f"Exported by demur {__version__}. On {near.pairs:,} pairs of `{near.data}` its scores agree with "
+        f"the network's own with a rank correlation of {near.spearman:.4f}, and {near.quotes:.1%} of its "
+        "quotes are the same.\n\n```python\nimport demur\n\n"
+        'mini = demur.open("THIS FOLDER")\n'
+        'for look in mini.look("a question", ["a passage", "another"]):\n'
+        "    print(look.score, look.quote, look.confidence)\n```\n\n"
+        "A gate that was made for the network is not this model's: make one with `demur calibrate`.\n"
+    )

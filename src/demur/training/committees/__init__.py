@@ -1,0 +1,1 @@
+"""Committees, and training against an adversary that makes them."""

@@ -1,0 +1,1 @@
+"""Trainers that make or mend the labels for another trainer."""

@@ -1,0 +1,129 @@
+"""Labels that are likely wrong, left out before training: confident learning (Northcutt et al. 2021).
+
+A student that has not seen a pool says how likely each of its answers is right. An answer counts as of that
+class whose mean chance, over the answers labelled so, its own chance reaches; where that is not the class of
+its label, the label is taken away.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from demur.errors import UsageError
+from demur.rankers import Ranker
+from demur.training import seeded
+from demur.training.base import Report, Trainer, silent
+from demur.training.cross_encoders.bias_model import fitted
+from demur.types import FloatArray, Pool
+
+_log = logging.getLogger("demur")
+
+
+@dataclass(frozen=True)
+class Confident(Trainer):
+    """Any trainer, the `student`, on what is left when labels that are likely wrong are taken away.
+
+    The student is trained `folds` times on a part of the pools to judge the others, and once on all that is
+    left. `keep_right` leaves right answers alone, and prunes wrong ones only.
+    """
+
+    name: ClassVar[str] = "confident"
+    student: str = "cross-encoder"
+    folds: int = 4
+    keep_right: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.folds < 2 or self.seed < 0:
+            raise UsageError("folds must be 2 or more, and seed 0 or more")
+
+    @property
+    def inner(self) -> str:
+        """The spec of the trainer that does the work."""
+        return self.student
+
+    def follows(self, before: Trainer | None) -> None:
+        """An error, unless the student can go on from what that trainer makes."""
+        seeded(self.student, self.seed).follows(before)
+
+    @property
+    def depends(self) -> str:
+        """What the student hangs on."""
+        by = seeded(self.student, self.seed)
+        return f"{by.edition} {by.depends}"
+
+    def train(
+        self,
+        pools: Sequence[Pool],
+        dev: Sequence[Pool] = (),
+        *,
+        start: Ranker | None = None,
+        checkpoints: Path | None = None,
+        report: Report = silent,
+    ) -> Ranker:
+        """The ranker that the pools teach without their unlikely labels."""
+        if len(pools) < self.folds:
+            raise UsageError(
+                f"{len(pools)} pools are too few for folds={self.folds}; give more or fewer folds"
+            )
+        fold = np.random.default_rng([self.seed, len(pools)]).permutation(len(pools)) % self.folds
+        scores: list[FloatArray] = [np.empty(0)] * len(pools)
+        by = seeded(self.student, self.seed)
+        more: dict[str, Any] = {"start": start, "checkpoints": checkpoints}
+        for each in range(self.folds):
+            out = np.flatnonzero(fold == each).tolist()
+            rest = [pool for pool, other in zip(pools, fold, strict=True) if other != each]
+            judge = by.train(
+                rest, dev, **more, report=lambda facts: report(facts) if "share" in facts else None
+            )
+            for place, found in zip(out, judge.score_pools([pools[n] for n in out]), strict=True):
+                scores[place] = found
+        kept, gone = pruned(pools, scores, self.keep_right)
+        _log.info(f"{gone:,} labels are unlikely and left out")
+        return by.train(kept, dev, **more, report=lambda facts: report({**facts, "pruned": gone}))
+
+
+def pruned(
+    pools: Sequence[Pool], scores: Sequence[FloatArray], keep_right: bool = False
+) -> tuple[list[Pool], int]:
+    """The pools without unlikely labels, and how many those are."""
+    judged = [[c.label is not None for c in pool.candidates] for pool in pools]
+    given = np.array([c.label > 0 for pool in pools for c in pool.candidates if c.label is not None], bool)
+    if given.all() or not given.any():
+        raise UsageError("labels are all right or all wrong; nothing can be said about them")
+    known = np.concatenate([each[np.array(mask, bool)] for each, mask in zip(scores, judged, strict=True)])
+    off = unlikely(chances(known, given), given)
+    if keep_right:
+        off &= ~given
+    marks = iter(off.tolist())
+    made = []
+    for pool in pools:
+        candidates = tuple(
+            dataclasses.replace(c, label=None) if c.label is not None and next(marks) else c
+            for c in pool.candidates
+        )
+        made.append(dataclasses.replace(pool, candidates=candidates))
+    return made, int(off.sum())
+
+
+def chances(scores: FloatArray, right: Any) -> FloatArray:
+    """Scores as chances of being right, by a logistic regression on the labels."""
+    slope, shift = fitted(scores[:, None], right.astype(np.float64), ridge=1e-3)
+    return np.asarray(expit(slope * scores + shift))
+
+
+def unlikely(chance: FloatArray, right: Any) -> Any:
+    """Which labels lie off the diagonal of the confident joint."""
+    by_class = np.stack([1 - chance, chance], 1)
+    bars = np.array([by_class[~right, 0].mean(), by_class[right, 1].mean()])
+    reached = np.where(by_class >= bars, by_class, -1.0)
+    confident = reached.max(1) >= 0
+    return confident & (reached.argmax(1) != right.astype(np.int64))

@@ -1,0 +1,1 @@
+"""What training minimises: one objective to a file."""

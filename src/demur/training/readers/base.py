@@ -1,0 +1,165 @@
+"""Training of readers on questions whose passages have the answer, or have none."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from demur import precision
+from demur.embedders.encoder_loading import device_named
+from demur.errors import UsageError, require
+from demur.rankers.base import Ranker
+from demur.reading.network import NetworkReader, Window
+from demur.reading.published import golds
+from demur.training.base import Report, Trainer, silent
+from demur.training.dev_set import NEVER
+from demur.training.loop import Schedule, Step, fit, steps_of
+from demur.training.readers.examples import examples_of, measured
+from demur.types import IntArray, Pool
+
+if TYPE_CHECKING:
+    import torch
+
+ALWAYS = 1e6
+"""The threshold of a reader that has never seen a question without an answer, and so always gives one."""
+
+
+class ReaderTrainer(Trainer):
+    """What trainers of readers share: the cross-entropies of the start and of the end are added.
+
+    Each question must have one passage, and its answers in ``extra``, with their texts and starts, as SQuAD
+    has it; the first counts. A window without the answer is to say that there is none.
+    """
+
+    reads: ClassVar[bool] = True
+    learning_rate: float
+    epochs: int
+    tokens: int
+    max_length: int
+    stride: int
+    precision: str
+    seed: int
+    accumulate: int
+    early: str
+    patience: int
+    device: str
+    quick: bool = False
+
+    def _checked(self) -> None:
+        precision.check(self.precision)
+        if min(self.epochs, self.tokens) < 1 or min(self.accumulate, self.patience) < 0:
+            raise UsageError(
+                "epochs and tokens must be 1 or more; accumulate and patience must not be below 0"
+            )
+        if self.early not in (*NEVER, "EM", "F1"):
+            raise UsageError(f"early={self.early!r} is not known; use early=F1 or EM, or leave it out")
+        if self.device not in ("", "cpu", "cuda"):
+            raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
+
+    def sees(self, pool: Pool) -> list[Any]:
+        """What of a pool the result hangs on: the answers too."""
+        return [*super().sees(pool), pool.extra.get("answers")]
+
+    @abstractmethod
+    def begun(self, start: Ranker | None, pools: Sequence[Pool]) -> NetworkReader:
+        """The reader whose network learns: `start`, or a new one made for these pools."""
+
+    def freeze(self, network: torch.nn.Module) -> None:
+        """Let parts of the network be as they are."""
+        return
+
+    def train(
+        self,
+        pools: Sequence[Pool],
+        dev: Sequence[Pool] = (),
+        *,
+        start: Ranker | None = None,
+        checkpoints: Path | None = None,
+        report: Report = silent,
+    ) -> NetworkReader:
+        """The reader that these pools teach."""
+        torch = require("torch", extra="encoder")
+        if not pools:
+            raise UsageError("there are no questions; nothing can be learnt from them")
+        device = device_named(self.device or "auto")
+        with torch.random.fork_rng():  # the caller's random numbers are left alone
+            torch.manual_seed(self.seed)
+            begun = self.begun(start, pools)
+            before = 0.0 if begun.threshold == ALWAYS else begun.threshold
+            threshold = ALWAYS if all(map(golds, pools)) else before
+            begun = _with(begun, threshold=threshold, max_length=self.max_length, stride=self.stride)
+            network, tokenizer = begun.fresh()
+            network.to(device)
+            self.freeze(network)
+            windows, targets = examples_of(begun, network, tokenizer, pools)
+            judge = None
+            if self.early not in NEVER and dev:
+                looked_at = _with(begun, device=device).holding(network, tokenizer)
+                judge = lambda: measured(looked_at, dev, self.early)  # noqa: E731
+            named = None
+            if checkpoints is not None:
+                checkpoints.mkdir(parents=True, exist_ok=True)
+                named = checkpoints / f"{self._key(pools, start, dev if judge else ())}.safetensors"
+            self._fit(begun, network, windows, targets, judge, named, report)
+        return begun.holding(network.to(device_named(begun.device)), tokenizer)
+
+    def _fit(
+        self,
+        begun: NetworkReader,
+        network: torch.nn.Module,
+        windows: Sequence[Window],
+        targets: IntArray,
+        judge: Callable[[], float] | None,
+        checkpoint: Path | None,
+        report: Report,
+    ) -> None:
+        import torch
+        from torch.nn.functional import cross_entropy
+
+        device = next(network.parameters()).device
+
+        def loss_of(step: Step) -> tuple[torch.Tensor, int]:
+            starts, ends, _ = begun.forward(network, [windows[place] for place in step])
+            wanted = torch.from_numpy(targets[step]).to(device)
+            return cross_entropy(starts, wanted[:, 0]) + cross_entropy(ends, wanted[:, 1]), len(step)
+
+        lengths, ones = np.array([window.length for window in windows]), [1] * len(windows)
+        orders = [
+            list(steps_of(lengths, ones, self.tokens, self.seed, epoch)) for epoch in range(self.epochs)
+        ]
+        schedule = Schedule(
+            self.learning_rate,
+            precision=self.precision,
+            device=device.type,
+            accumulate=max(self.accumulate, 1),
+            patience=self.patience,
+            quick=self.quick,
+        )
+        over = np.cumsum([len(order) for order in orders]).tolist()
+        steps = [step for order in orders for step in order]
+        fit(network, steps, loss_of, schedule, checkpoint, report, ends=over, judge=judge)
+
+    def _key(self, pools: Sequence[Pool], start: Ranker | None, dev: Sequence[Pool]) -> str:
+        """A hash of the settings, the start and what is learnt from: no checkpoint is taken for another's."""
+        said = [self.known_by, self.depends, start.fingerprint if start else ""]
+        digest = hashlib.sha256(json.dumps(said).encode())
+        for part in (pools, dev):
+            for pool in part:
+                digest.update(json.dumps(self.sees(pool)).encode())
+            digest.update(b"\n")
+        return digest.hexdigest()[:16]
+
+
+def _with(reader: NetworkReader, **settings: Any) -> NetworkReader:
+    """The reader with other settings and the same weights."""
+    held = reader._held
+    made: Any = dataclasses.replace(reader, **settings)  # type: ignore[type-var]  # each of them is a dataclass
+    object.__setattr__(made, "_held", held)  # the field that no caller may set
+    return made  # type: ignore[no-any-return]

@@ -1,0 +1,71 @@
+"""What a reader learns from: windows of passages, and where the answer is in each; and how good it is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.errors import UsageError
+from demur.evaluation.quoted import readings_of
+from demur.rankers.base import Ranker
+from demur.reading import squad
+from demur.reading.base import Reader
+from demur.reading.looking import Looking
+from demur.reading.network import NetworkReader, Window
+from demur.reading.published import answer_of
+from demur.reading.spans import covering
+from demur.types import IntArray, Pool
+
+if TYPE_CHECKING:
+    import torch
+
+_TOGETHER = 1024  # pools whose windows are made in one go
+_NO_PLACES = np.zeros((0, 2), np.int64)
+_NOT_FAIR = np.zeros(0, np.bool_)
+
+
+def examples_of(
+    reader: NetworkReader, network: torch.nn.Module, tokenizer: Any, pools: Sequence[Pool]
+) -> tuple[list[Window], IntArray]:
+    """All windows of some pools, without what training does not need, and the positions they should say."""
+    windows: list[Window] = []
+    targets: list[tuple[int, int]] = []
+    for at in range(0, len(pools), _TOGETHER):
+        some = pools[at : at + _TOGETHER]
+        answers = [answer_of(pool) for pool in some]
+        pairs = [(pool.question, pool.answers[0]) for pool in some]
+        for window in reader.windows(network, tokenizer, pairs):
+            targets.append(target(window, answers[window.pair]))
+            windows.append(dataclasses.replace(window, places=_NO_PLACES, fair=_NOT_FAIR))
+    return windows, np.array(targets, np.int64)
+
+
+def target(window: Window, answer: tuple[int, int] | None) -> tuple[int, int]:
+    """The first and last position of the answer; 0 and 0 if it is not, or not wholly, in the window."""
+    places = window.places[1:]
+    if answer is None or not len(places):
+        return 0, 0
+    start, end = answer
+    found = covering(places, start, end)
+    if found is None or places[0, 0] > start or places[-1, 1] < end:
+        return 0, 0
+    return 1 + found[0], 1 + found[1]
+
+
+def quoted(ranker: Ranker, dev: Sequence[Pool]) -> bool:
+    """Whether a dev set tells how well a ranker quotes; a mini is told by other pools how well it ranks."""
+    if isinstance(ranker, Looking):
+        return all(len(pool) == 1 and "answers" in pool.extra for pool in dev)
+    return isinstance(ranker, Reader)
+
+
+def measured(reader: Reader, dev: Sequence[Pool], measure: str) -> float:
+    """The mean EM or F1 of a reader on a dev set."""
+    if measure not in ("EM", "F1"):
+        raise UsageError(f"a reader is not measured by {measure}; name EM or F1")
+    answers = [reading.span.text if reading.span else "" for reading in readings_of(reader, dev)]
+    found = squad.score(dev, answers, squad.version_of(dev))
+    return float((found.exact if measure == "EM" else found.f1).mean())

@@ -1,0 +1,293 @@
+"""Training of one network that ranks, reads and doubts, on labelled pools and questions of SQuAD together."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from demur import precision
+from demur.embedders import embedder
+from demur.embedders.encoder_loading import content, device_named
+from demur.embedders.kept import kept
+from demur.errors import UsageError, require
+from demur.rankers import Ranker, ranker
+from demur.rankers.cross_encoder import CrossEncoder
+from demur.reading.mini_torch import MiniTorch, batch_of
+from demur.reading.span_reader import Tokens
+from demur.training.base import Report, Trainer, silent
+from demur.training.loop import Schedule, Step, fit, steps_of
+from demur.training.readers.added_negatives import add_negatives
+from demur.training.readers.examples import target
+from demur.training.readers.mini_examples import Parts, alone, longest_of, ranking
+from demur.training.readers.mini_teacher import shares
+from demur.types import FloatArray, Pool
+
+if TYPE_CHECKING:
+    import torch
+
+    from demur.nets.mini import Mini as Network
+
+TASKS = ("both", "rank", "read")
+_NO_PLACES = np.zeros((0, 2), np.int64)
+_NOT_FAIR = np.zeros(0, np.bool_)
+
+
+@dataclass(frozen=True)
+class _Example:
+    """Windows that count together: a pool's pairs, of which some are right; or one part of a passage."""
+
+    windows: Sequence[Tokens]
+    right: Sequence[bool]
+    span: tuple[int, int] | None = None
+    """The tokens with which the answer starts and ends, or 0 and 0; None where only the pool is ranked."""
+    shares: FloatArray | None = None
+    """How much of a teacher's trust each window has."""
+
+
+@dataclass(frozen=True)
+class Mini(Trainer):
+    """One network for ranking and reading, from a cross-encoder's folder or any Hugging Face encoder.
+
+    Pools with right and wrong answers teach its scores, a softmax over each: at most `negatives` right ones
+    and as many others, cut at `pair` tokens. Questions of SQuAD teach where answers start and end, and, pair
+    by pair, whether there is one; probes of each layer learn along and change nothing else. `tasks` leaves
+    one of both out, to compare. A step is as much of one kind as `tokens` allow.
+
+    With a `teacher`, a ranker such as encoder, a network that goes on learns its own opinion plus that of the
+    teacher, too: of every question, with `more` texts of other questions that a search would find. `stay` is
+    the share of the way that all weights then go back to where they began (Wortsman et al. 2022).
+    """
+
+    name: ClassVar[str] = "mini"
+    base: str = "minilm"
+    learning_rate: float = 7e-5
+    epochs: int = 1
+    tokens: int = 3072
+    negatives: int = 3
+    pair: int = 128
+    max_length: int = 384
+    stride: int = 128
+    freeze_words: bool = True
+    precision: str = "auto"
+    seed: int = 0
+    tasks: str = "both"
+    device: str = ""
+    teacher: str = ""
+    more: int = 0
+    stay: float = 0.0
+    quick: bool = False
+
+    def __post_init__(self) -> None:
+        if self.tasks not in TASKS:
+            raise UsageError(f"tasks={self.tasks!r} is not known; use tasks=both, rank or read")
+        precision.check(self.precision)
+        if min(self.epochs, self.tokens, self.negatives, self.stride) < 1:
+            raise UsageError("epochs, tokens, negatives and stride must be 1 or more")
+        if min(self.max_length, self.pair) < 16:
+            raise UsageError("max_length and pair must be 16 or more")
+        if self.device not in ("", "cpu", "cuda"):
+            raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
+        if self.more < 0 or (self.more and not self.teacher):
+            raise UsageError(
+                "more is 0 or more texts, whose place a teacher says; name one, as teacher=encoder"
+            )
+        if not 0 <= self.stay < 1:
+            raise UsageError(f"stay={self.stay:g} is a share from 0 to below 1")
+
+    @property
+    def depends(self) -> str:
+        """A hash of the base, if it is a folder, as others may be put there; and of the teacher."""
+        based = content(Path(self.base)) if Path(self.base).is_dir() else ""
+        return based + (ranker(self.teacher).fingerprint if self.teacher else "")
+
+    def sees(self, pool: Pool) -> list[Any]:
+        """What of a pool the result hangs on: answers and titles too."""
+        return [*super().sees(pool), pool.extra.get("answers"), pool.extra.get("title")]
+
+    def train(
+        self,
+        pools: Sequence[Pool],
+        dev: Sequence[Pool] = (),
+        *,
+        start: Ranker | None = None,
+        checkpoints: Path | None = None,
+        report: Report = silent,
+    ) -> MiniTorch:
+        """The network that these pools teach."""
+        torch = require("torch", extra="encoder")
+        device = device_named(self.device or "auto")
+        with torch.random.fork_rng():  # the caller's random numbers are left alone
+            torch.manual_seed(self.seed)
+            begun = self._begun(start).resized(self.max_length, self.stride)
+            network, tokenizer = begun.fresh()
+            network.to(device)
+            if self.freeze_words:
+                from demur.nets.mini import freeze_words
+
+                freeze_words(cast("Network", network))
+            ranked, trust = self._ranked(pools, begun if start or self._taught_before else None, report)
+            examples, orders = self._examples(begun, network, tokenizer, pools, ranked)
+            for place, trusted in enumerate(trust):
+                examples[place] = dataclasses.replace(examples[place], shares=trusted)
+            named = None
+            if checkpoints is not None:
+                checkpoints.mkdir(parents=True, exist_ok=True)
+                named = checkpoints / f"{self._key(pools, start)}.safetensors"
+            before = copy.deepcopy(network.state_dict()) if self.stay else {}
+            self._fit(cast("Network", network), examples, orders, named, report)
+            for name, value in network.state_dict().items() if before else ():
+                if value.is_floating_point():
+                    value.lerp_(before[name].to(value.device), self.stay)
+        return begun.holding(network.to(device_named(begun.device)), tokenizer)
+
+    def _begun(self, start: Ranker | None) -> MiniTorch:
+        """The network that learns: a new one, one that goes on, or a cross-encoder with new heads."""
+        if start is None or isinstance(start, MiniTorch):
+            return start or MiniTorch(model=self.base, precision=precision.of_made(self.precision))
+        if not isinstance(start, CrossEncoder):
+            raise UsageError(f"mini cannot start from {start.spec}; take a cross-encoder or another one")
+        from demur.nets.mini import Mini as Network
+
+        scorer, tokenizer = start.fresh()
+        made = MiniTorch(model="new", precision=precision.of_made(self.precision))
+        return made.holding(Network(scorer), tokenizer)
+
+    @property
+    def _taught_before(self) -> bool:
+        """Whether the base is the folder of a mini, which has an opinion."""
+        from demur.nets.mini import HEADS
+
+        return (Path(self.base) / HEADS).is_file()
+
+    def _ranked(
+        self, pools: Sequence[Pool], before: MiniTorch | None, report: Report
+    ) -> tuple[list[Pool], list[FloatArray]]:
+        """The pools that are ranked, and what a teacher says of them, if there is one."""
+        if self.tasks == "read":
+            return [], []
+        found = ranking(pools, self.negatives, self.seed)
+        if not self.teacher:
+            return found, []
+        found += alone(pools)
+        texts, near = [text for pool in found for text in pool.answers], kept(embedder("encoder"))
+        found = list(add_negatives(found, texts, self.more, self.seed, near))
+        found = [pool for pool in found if len(pool) > 1]
+        teacher = ranker(self.teacher).prepare(found)
+        return found, shares(found, before, teacher, report, self.precision)
+
+    def _examples(
+        self,
+        begun: MiniTorch,
+        network: torch.nn.Module,
+        tokenizer: Any,
+        pools: Sequence[Pool],
+        ranked: Sequence[Pool],
+    ) -> tuple[list[_Example], list[list[list[int]]]]:
+        """All examples of all epochs, and of each epoch the places of its steps; those of `ranked` first."""
+        parts = Parts(pools if self.tasks != "rank" else (), self.seed)
+        if not ranked and not parts.pools:
+            what = "no pool has both a right and a wrong answer, or one passage and its answers as SQuAD's"
+            raise UsageError(f"{what}; nothing can be learnt from them")
+        examples = self._pairs(begun, network, tokenizer, ranked)
+        orders = []
+        for epoch in range(self.epochs):
+            shown = self._parts(begun, network, tokenizer, parts, epoch)
+            steps = self._steps(examples[: len(ranked)], 0, epoch) + self._steps(shown, len(examples), epoch)
+            mixed = np.random.default_rng([self.seed, epoch, 1]).permutation(len(steps))
+            orders.append([steps[place] for place in mixed.tolist()])
+            examples += shown
+        return examples, orders
+
+    def _steps(self, examples: Sequence[_Example], after: int, epoch: int) -> list[list[int]]:
+        sizes = [len(example.windows) for example in examples]
+        lengths = [window.length for example in examples for window in example.windows]
+        found = steps_of(longest_of(lengths, sizes), sizes, self.tokens, self.seed, epoch) if sizes else ()
+        return [[after + place for place in step] for step in found]
+
+    def _pairs(
+        self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, ranked: Sequence[Pool]
+    ) -> list[_Example]:
+        short = begun.resized(self.pair, self.pair)
+        pairs = [(pool.question, text) for pool in ranked for text in pool.answers]
+        windows = short.windows(network, tokenizer, pairs) if pairs else []
+        firsts = iter([window for window in windows if window.number == 0])
+        return [
+            _Example(
+                [_bare(next(firsts)) for _ in pool.candidates],
+                [bool(candidate.label and candidate.label > 0) for candidate in pool.candidates],
+            )
+            for pool in ranked
+        ]
+
+    def _parts(
+        self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, parts: Parts, epoch: int
+    ) -> list[_Example]:
+        shown = list(parts.epoch(epoch))
+        pairs = [(part.question, part.passage) for part in shown]
+        windows = begun.windows(network, tokenizer, pairs) if pairs else []
+        examples = []
+        for _, some in itertools.groupby(windows, key=lambda window: window.pair):
+            each = list(some)
+            answer = shown[each[0].pair].answer
+            places = [target(window, answer) for window in each]
+            at = next((n for n, (first, _) in enumerate(places) if first), 0)  # the first that has it whole
+            first, last = places[at]
+            span = (each[at].head + first - 1, each[at].head + last - 1) if first else (0, 0)
+            examples.append(_Example([_bare(each[at])], [bool(first)], span))
+        return examples
+
+    def _fit(
+        self,
+        network: Network,
+        examples: Sequence[_Example],
+        orders: Sequence[Sequence[list[int]]],
+        checkpoint: Path | None,
+        report: Report,
+    ) -> None:
+        from demur.training.objectives.mini import agreeing, ranked, read
+
+        device = next(network.parameters()).device
+
+        def loss_of(step: Step) -> tuple[torch.Tensor, int]:
+            some = [examples[place] for place in step]
+            windows = [window for example in some for window in example.windows]
+            batch, there = batch_of(windows, device)
+            scores, spans, layers = network(batch)
+            right = [true for example in some for true in example.right]
+            if some[0].span is None:
+                sizes = [len(example.windows) for example in some]
+                if self.teacher:
+                    return agreeing(scores, right, sizes, [example.shares for example in some]), len(windows)
+                return ranked(scores, right, sizes), len(windows)
+            places = [example.span or (0, 0) for example in some]
+            judged = None if self.tasks == "read" else right
+            return read(scores, spans, layers, there, places, judged), len(windows)
+
+        over = np.cumsum([len(order) for order in orders]).tolist()
+        steps = [step for order in orders for step in order]
+        schedule = Schedule(
+            self.learning_rate, precision=self.precision, device=device.type, quick=self.quick
+        )
+        fit(network, steps, loss_of, schedule, checkpoint, report, ends=over)
+
+    def _key(self, pools: Sequence[Pool], start: Ranker | None) -> str:
+        """A hash of the settings, the start and what is learnt from: no checkpoint is taken for another's."""
+        said = [self.known_by, self.depends, start.fingerprint if start else ""]
+        digest = hashlib.sha256(json.dumps(said).encode())
+        for pool in pools:
+            digest.update(json.dumps(self.sees(pool)).encode())
+        return digest.hexdigest()[:16]
+
+
+def _bare(window: Tokens) -> Tokens:
+    """The window without what training does not need."""
+    return dataclasses.replace(window, places=_NO_PLACES, fair=_NOT_FAIR)

@@ -1,0 +1,48 @@
+"""What mini learns beside labels: its own opinion from before, and that of another ranker, of many texts.
+
+Labelled pools have only texts that somebody put beside a question, so that a network which learns from them
+alone forgets what other words mean. The encoder knows that; so the two are added, and learnt from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from demur.errors import UsageError
+from demur.precision import AUTO
+from demur.rankers import Ranker
+from demur.rankers.fusion import standardised
+from demur.reading.mini_torch import MiniTorch
+from demur.training.base import Report
+from demur.training.cached_encoder import with_kept_vectors
+from demur.types import FloatArray, Pool
+
+LABELS = 0.5
+"""The share of a pool's loss that is the labels'."""
+_SHARP = 1.5  # times the sum of standard scores, before it becomes a distribution
+_AT_ONCE = 32  # pools
+
+
+def shares(
+    pools: Sequence[Pool], own: MiniTorch | None, teacher: Ranker, report: Report, precision: str = AUTO
+) -> list[FloatArray]:
+    """Of each pool, what share of trust each candidate has from both: a softmax of their standard scores.
+
+    Its own opinion is computed in the precision that it learns in, which is near enough.
+    """
+    if own is None:
+        raise UsageError("a teacher's opinion is added to that of a mini; start from one, in a stage before")
+    before = replace(own, precision=precision).holding(*own.fresh())
+    beside = with_kept_vectors(teacher)
+    found: list[FloatArray] = []
+    for at in range(0, len(pools), _AT_ONCE):
+        some = pools[at : at + _AT_ONCE]
+        for a, b in zip(before.score_pools(some), beside.score_pools(some), strict=True):
+            sure = _SHARP * (standardised(a) + standardised(b))
+            odds = np.exp(sure - sure.max())
+            found.append(odds / odds.sum())
+        report({"share": len(found) / len(pools)})
+    return found

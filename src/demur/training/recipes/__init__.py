@@ -1,0 +1,1 @@
+"""From a recipe to a model folder: stages, search, and the card of what was made."""

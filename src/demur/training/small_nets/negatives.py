@@ -1,0 +1,81 @@
+"""Where wrong answers are found: those of the question's own pool, and those of all other questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from demur.errors import DataError
+from demur.rankers.word_numbers import Read, Words
+from demur.types import IntArray, Pool
+
+
+@dataclass(frozen=True, eq=False)
+class Negatives:
+    """Right answers with their questions, and what else may be shown, as numbers of texts.
+
+    `known` are all answers that are right for a question, wherever it is asked, and those beside them that
+    nobody judged: none of them is ever drawn as a wrong one.
+    """
+
+    texts: Sequence[str]
+    questions: IntArray  # per right answer
+    right: IntArray
+    own: Sequence[IntArray]  # per right answer: the wrong ones of its pool
+    known: Sequence[IntArray]
+    every: IntArray  # all answers
+
+    @classmethod
+    def of(cls, pools: Sequence[Pool]) -> Negatives:
+        """The judged answers of some pools; unjudged ones are somebody else's answers at most."""
+        numbers: dict[str, int] = {}
+
+        def number(text: str) -> int:
+            return numbers.setdefault(text, len(numbers))
+
+        right_of: dict[int, set[int]] = {}
+        unjudged: dict[int, set[int]] = {}
+        for pool in pools:
+            right = {number(c.text) for c in pool.candidates if c.label is not None and c.label > 0}
+            right_of.setdefault(number(pool.question), set()).update(right)
+            unknown = {number(c.text) for c in pool.candidates if c.label is None}
+            unjudged.setdefault(number(pool.question), set()).update(unknown)
+        examples, own, known = [], [], []
+        for pool in pools:
+            question = number(pool.question)
+            wrong = {number(c.text) for c in pool.candidates if c.label is not None and c.label <= 0}
+            wrong -= right_of[question]
+            never = right_of[question] | (unjudged[question] - wrong)
+            for candidate in pool.candidates:
+                if candidate.label is not None and candidate.label > 0:
+                    examples.append((question, number(candidate.text)))
+                    own.append(np.array(sorted(wrong), np.int64))
+                    known.append(np.array(sorted(never), np.int64))
+        every = sorted({number(c.text) for pool in pools for c in pool.candidates})
+        if not examples or len(every) < 2:
+            fix = "label right answers, and give some wrong ones"
+            raise DataError("no question has both a right answer and another one", fix=fix)
+        both = np.array(examples, np.int64)
+        return cls(list(numbers), both[:, 0], both[:, 1], own, known, np.array(every, np.int64))
+
+    def __len__(self) -> int:
+        return len(self.right)
+
+    def read(self, words: Words) -> Read:
+        """The words of all texts."""
+        return words.read(self.texts)
+
+    def drawn(self, example: int, size: int, draws: np.random.Generator, own: bool = True) -> IntArray:
+        """At most `size` wrong answers to a question: those of its own pool first, then any others'.
+
+        Without `own`, all are drawn alike.
+        """
+        first = draws.permutation(self.own[example])[:size] if own else np.empty(0, np.int64)
+        missing = size - len(first)
+        if not missing:
+            return first
+        never = np.concatenate([self.known[example], first])
+        others = draws.choice(self.every, min(2 * missing + len(never), len(self.every)), replace=False)
+        return np.concatenate([first, others[~np.isin(others, never)][:missing]])
