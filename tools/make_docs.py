@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
 import demur
@@ -20,6 +21,8 @@ from tools.size import core_megabytes
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 FINDINGS = figures.TEMPLATES / "findings.md"
+SEEN, BETWEEN = figures.TEMPLATES / "results.md", "\n\n"  # there is only results.toml: recipes have the text
+PAPERS = ("scarce", "committee", "scan", "risk", "mini")
 VERBS = [
     "ask",
     "advise",
@@ -147,10 +150,33 @@ def words(picture: str) -> str:
 
 
 def results() -> str:
-    """`docs/results.md`: every table, from the files under results/; nothing is run."""
+    """`docs/results.md`: the index of all tables."""
     from demur.experiments import markdown
 
-    return NOTICE + markdown.page(ROOT / "experiments", ROOT / "results")
+    return NOTICE + markdown.index(list(figures.tables().values()))
+
+
+def paper(name: str) -> str:
+    """`docs/results/PAPER.md`: the tables of a paper, from the files under results/; nothing is run."""
+    from demur.experiments import markdown
+
+    sections = [
+        markdown.section(table, ROOT / "results", figures.tested_cells(*key), seen()[key])
+        for key, table in figures.tables().items()
+        if table.paper == name
+    ]
+    return NOTICE + markdown.page(name, sections)
+
+
+@cache
+def seen() -> dict[tuple[str, str], str]:
+    """What to see in each table, as its recipe says it, with the figures filled in."""
+    return dict(zip(figures.tables(), figures.filled(SEEN, see()).split(BETWEEN), strict=True))
+
+
+def see() -> str:
+    """What all recipes say about what to see in their tables, one after the other."""
+    return BETWEEN.join(" ".join(table.see.split()) for table in figures.tables().values())
 
 
 def readme() -> str:
@@ -173,6 +199,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "guarantee.svg": guarantee.picture,
     "names.md": lambda: NOTICE + named.names(),
     "results.md": results,
+    **{f"results/{name}.md": partial(paper, name) for name in PAPERS},
     "settings.md": lambda: NOTICE + named.settings(),
     "speed.md": lambda: NOTICE + speed.page(),
     "../README.md": readme,
@@ -192,10 +219,11 @@ def main() -> int:
             continue
         stale.append(name)
         if not check:
+            page.parent.mkdir(exist_ok=True)
             page.write_text(text, "utf-8")
-    if untrue := claims.broken(FINDINGS):
+    if untrue := claims.broken(FINDINGS) + claims.broken(SEEN, see()):
         print("\n".join(untrue), file=sys.stderr)
-        print("change the words, or the claim in docs/templates/findings.toml", file=sys.stderr)
+        print("change the words, or the claim in the .toml file under docs/templates/", file=sys.stderr)
         return 1
     if check and stale:
         print(f"out of date: {', '.join(stale)}; run `make docs`", file=sys.stderr)
