@@ -19,7 +19,7 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -q -m "slow and not emulated" --timeout 1200
 
-# What reckons, as a processor with AVX2 and no more would have it.
+# The numeric tests, with torch limited to AVX2 instructions.
 test-avx2: $(VENV)/.dev
 	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 $(BIN)/pytest -n 2 -q -m "not slow and not emulated" \
 		tests/nets tests/training tests/export tests/reading tests/rankers tests/doubt tests/embedders tests/golden tests/test_precision.py
@@ -70,7 +70,7 @@ format: $(VENV)/.dev
 golden: $(VENV)/.dev
 	PYTHONPATH=tests:. OMP_NUM_THREADS=1 $(BIN)/python -W ignore -m golden.comparing
 
-# Small faults put into measures, bounds and losses, one at a time: those that no test notices are told; an hour.
+# Small faults put into measures, bounds and losses, one at a time: lists those that no test finds; an hour.
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tools.mutate
 

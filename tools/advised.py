@@ -40,7 +40,7 @@ known.
 
 Each replay draws 8, 20 or 80 of a dataset's questions (with replacement, as if there were endlessly many of
 their kind), looks up what each method got on them in the results that are kept, and lets a rule choose.
-What is lost is reckoned over all questions of the dataset. There are {replays} replays to a cell; the small
+What is lost is measured over all questions of the dataset. There are {replays} replays to a cell; the small
 figures are a 95 % interval over replays, and say nothing of other questions than these. The dataset that a
 replay is about is no evidence to it: it sees that of all others. Nor is what `mini` and its sum got where
 it has learnt from the train split (WikiQA, TrecQA and SemEval 2016), though they may be chosen there.

@@ -28,8 +28,8 @@ from demur.errors import DataError
 from demur.evaluation.significance import holm, permutation
 from demur.experiments.kinds import KINDS
 from demur.experiments.runs import Run, kept
-from demur.experiments.tables import Cell, find
-from tools.figures import ROOT, at, beside, place, printed, tested_cells
+from demur.experiments.tables import Cell
+from tools.figures import ROOT, at, beside, place, printed, tables, tested_cells
 
 LEVEL = 0.05
 _DRAWS = 20_000
@@ -65,9 +65,9 @@ def read(text: str) -> Check:
     return Check(text, found["a"], found["b"], found["how"] or "within", ends, float(found["most"] or 0))
 
 
-def broken(template: Path) -> list[str]:
-    """The claims of a template that are not so, in a line each."""
-    text = " ".join(template.read_text("utf-8").split())
+def broken(template: Path, text: str | None = None) -> list[str]:
+    """The claims of a template, or of a text that lies elsewhere, that do not hold: a line each."""
+    text = " ".join((template.read_text("utf-8") if text is None else text).split())
     claims = [(claim, [read(line) for line in claim.holds]) for claim in beside(template).claim]
     sure = _sure(template, [check for _, checks in claims for check in checks if check.tests])
     found = []
@@ -153,7 +153,8 @@ def _p(template: Path, check: Check) -> float:
 
 def _values(cell: Cell) -> dict[str, float]:
     """A figure pool by pool, the mean over its seeds."""
-    (table,) = find(ROOT / "experiments", *cell.table.split("/"))
+    paper, name = cell.table.split("/")
+    table = tables()[paper, name]
     row = next(each for each in table.row if each.name == cell.row)
     column = next(each for each in table.column if each.name == cell.column)
     runs = (kept(Run(table, row, column, seed), ROOT / "results") for seed in row.seeds)

@@ -28,7 +28,7 @@ WAYS: dict[str, dict[str, str]] = {
     "two threads": {"OMP_NUM_THREADS": "2"},
     "AVX2 only": {"OMP_NUM_THREADS": "1", **AVX2},
 }
-INTRODUCTION = """# What comes again, and what does not
+INTRODUCTION = """# Reproducibility: what is the same on another machine
 
 The same seed on the same machine with as many threads gives the same weights, to the last bit, for every
 trainer: a test holds it (`tests/golden/test_golden.py`). With another number of threads, or on a

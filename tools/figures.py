@@ -19,6 +19,7 @@ from pathlib import Path
 from demur import toml
 from demur.errors import DataError
 from demur.experiments.baseline import compared, mark
+from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells, find
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,9 +44,12 @@ class Beside:
     claim: list[Claim] = field(default_factory=list)
 
 
-def filled(template: Path) -> str:
-    """A template with its figures as they are now; a figure that there is not is an error."""
-    text = template.read_text("utf-8")
+def filled(template: Path, text: str | None = None) -> str:
+    """A template with its figures as they are now; a figure that does not exist is an error.
+
+    `text` is filled in the template's place where it lies elsewhere, as that of recipes does.
+    """
+    text = template.read_text("utf-8") if text is None else text
     used = {found[1] for found in _NAME.finditer(text)}
     for claim in beside(template).claim:
         used.update(word for check in claim.holds for word in check.split())
@@ -86,7 +90,10 @@ def printed(template: Path, place: str) -> float:
 
 def _at(place: str, tested: bool = False) -> list[Cell]:
     table, row, column, measure = (part.strip() for part in place.split("|"))
-    known = (tested_cells if tested else _cells)(*table.split(" ", 1))
+    paper, name = table.split(" ", 1)
+    if (paper, name) not in tables():
+        raise DataError(f"there is no table {table!r}", path=TEMPLATES, fix="name one under experiments/")
+    known = (tested_cells if tested else _cells)(paper, name)
     return [cell for cell in known if (cell.row, cell.column, cell.measure) == (row, column, measure)]
 
 
@@ -112,13 +119,17 @@ def _said(template: Path, place: str, ways: list[str]) -> str:
 
 
 @cache
+def tables() -> dict[tuple[str, str], Table]:
+    """All tables, by paper and name. Reading the recipes takes a second or more, so it is done once."""
+    return {(each.paper, each.table): each for each in find(ROOT / "experiments")}
+
+
+@cache
 def _cells(paper: str, table: str) -> list[Cell]:
-    (recipe,) = find(ROOT / "experiments", paper, table)
-    return list(cells(recipe, ROOT / "results"))
+    return list(cells(tables()[paper, table], ROOT / "results"))
 
 
 @cache
 def tested_cells(paper: str, table: str) -> list[Cell]:
     """The cells of a table, tested against their baselines."""
-    (recipe,) = find(ROOT / "experiments", paper, table)
-    return compared(recipe, _cells(paper, table), ROOT / "results")
+    return compared(tables()[paper, table], _cells(paper, table), ROOT / "results")

@@ -10,16 +10,21 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
+from rich.console import Console
+
 import demur
-from tools import advised, claims, determinism, figures, guarantee, named, speed
+from tools import advised, claims, determinism, figures, guarantee, house, named, speed
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 FINDINGS = figures.TEMPLATES / "findings.md"
+SEEN, BETWEEN = figures.TEMPLATES / "results.md", "\n\n"  # there is only results.toml: recipes have the text
+PAPERS = ("scarce", "committee", "scan", "risk", "mini")
 VERBS = [
     "ask",
     "advise",
@@ -122,8 +127,11 @@ def formats() -> str:
 
 def picture() -> str:
     """`docs/ask.svg`: the terminal, as the bundled example is asked what `make run` asks."""
-    from rich.console import Console
+    return asked(QUESTIONS).export_svg(title="demur ask", code_format=PICTURE, unique_id="demur") + "\n"
 
+
+def asked(questions: Sequence[str]) -> Console:
+    """A terminal that has recorded the answers to questions of the bundled example."""
     from demur.asking import Session
     from demur.asking.example import passages
     from demur.cli.answers import show
@@ -131,10 +139,10 @@ def picture() -> str:
     session = Session.open(passages())
     with Path(os.devnull).open("w") as nowhere:
         console = Console(record=True, width=92, file=nowhere, force_terminal=True, color_system="truecolor")
-        for question in QUESTIONS:
+        for question in questions:
             console.print(f'$ demur ask "{question}" --example --top 3', style="dim", highlight=False)
             show(session.ask(question, top=3), console, gate=session.gate)
-    return console.export_svg(title="demur ask", code_format=PICTURE, unique_id="demur") + "\n"
+    return console
 
 
 def words(picture: str) -> str:
@@ -143,22 +151,71 @@ def words(picture: str) -> str:
     Those are confidences: another processor may round them otherwise, and lines then break elsewhere.
     """
     said = html.unescape("".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture)))
-    return "".join(re.sub(r"(?<!\d)0\.\d+", "#", said).split())
+    return plain(said)
+
+
+def plain(text: str) -> str:
+    """A text but for white space and numbers with a fraction."""
+    return "".join(re.sub(r"(?<!\d)0\.\d+", "#", text).split())
 
 
 def results() -> str:
-    """`docs/results.md`: every table, from the files under results/; nothing is run."""
+    """`docs/results.md`: the index of all tables."""
     from demur.experiments import markdown
 
-    return NOTICE + markdown.page(ROOT / "experiments", ROOT / "results")
+    return NOTICE + markdown.index(list(figures.tables().values()))
+
+
+def paper(name: str) -> str:
+    """`docs/results/PAPER.md`: the tables of a paper, from the files under results/; nothing is run."""
+    from demur.experiments import markdown
+
+    sections = [
+        markdown.section(table, ROOT / "results", figures.tested_cells(*key), seen()[key])
+        for key, table in figures.tables().items()
+        if table.paper == name
+    ]
+    return NOTICE + markdown.page(name, sections)
+
+
+@cache
+def seen() -> dict[tuple[str, str], str]:
+    """What to see in each table, as its recipe says it, with the figures filled in."""
+    return dict(zip(figures.tables(), figures.filled(SEEN, see()).split(BETWEEN), strict=True))
+
+
+def see() -> str:
+    """What all recipes say about what to see in their tables, one after the other."""
+    return BETWEEN.join(" ".join(table.see.split()) for table in figures.tables().values())
 
 
 def readme() -> str:
-    """`README.md`, with the size of the core; a difference of a few percent is left alone."""
+    """`README.md`, with the size of the core and what the terminal shows.
+
+    A difference of a few percent in size, or of a confidence, is left alone.
+    """
     text = (ROOT / "README.md").read_text("utf-8")
     said = int(SIZE.search(text)[1])  # type: ignore[index]  # the mark is there, or this fails loudly
     now = core_megabytes()
-    return text if abs(said - now) < 0.15 * now else SIZE.sub(f"<!-- size -->{now} MB<!-- /size -->", text)
+    text = text if abs(said - now) < 0.15 * now else SIZE.sub(f"<!-- size -->{now} MB<!-- /size -->", text)
+    lines = asked(QUESTIONS[::2]).export_text().splitlines()
+    block = "```text\n" + "\n".join(line.rstrip() for line in lines).strip() + "\n```"
+    filled = between(text, "ask", block)
+    return text if plain(text) == plain(filled) else filled
+
+
+def contributing() -> str:
+    """`CONTRIBUTING.md`, with the picture of the house."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    return between(text, "house", f"```text\n{house.picture()}\n```")
+
+
+def between(text: str, name: str, block: str) -> str:
+    """A page with a block between the marks of this name."""
+    marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
+    if not marked.search(text):
+        raise ValueError(f"a page has lost its mark <!-- {name} -->")
+    return marked.sub(lambda found: f"{found[1]}{block}\n{found[2]}", text)
 
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -173,9 +230,11 @@ PAGES: dict[str, Callable[[], str]] = {
     "guarantee.svg": guarantee.picture,
     "names.md": lambda: NOTICE + named.names(),
     "results.md": results,
+    **{f"results/{name}.md": partial(paper, name) for name in PAPERS},
     "settings.md": lambda: NOTICE + named.settings(),
     "speed.md": lambda: NOTICE + speed.page(),
     "../README.md": readme,
+    "../CONTRIBUTING.md": contributing,
 }
 
 
@@ -192,10 +251,11 @@ def main() -> int:
             continue
         stale.append(name)
         if not check:
+            page.parent.mkdir(exist_ok=True)
             page.write_text(text, "utf-8")
-    if untrue := claims.broken(FINDINGS):
+    if untrue := claims.broken(FINDINGS) + claims.broken(SEEN, see()):
         print("\n".join(untrue), file=sys.stderr)
-        print("change the words, or the claim in docs/templates/findings.toml", file=sys.stderr)
+        print("change the words, or the claim in the .toml file under docs/templates/", file=sys.stderr)
         return 1
     if check and stale:
         print(f"out of date: {', '.join(stale)}; run `make docs`", file=sys.stderr)

@@ -126,7 +126,7 @@ def _words(pool: Pool) -> str:
 
 
 def _lot(pool: Pool) -> int:
-    """A number of a pool's own, that hangs on nothing else."""
+    """A number of a pool's own, that depends on nothing else."""
     return int.from_bytes(hashlib.sha256(f"mini {pool.id} {pool.question}".encode()).digest()[:6])
 
 

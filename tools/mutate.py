@@ -1,4 +1,4 @@
-"""Small faults put into the code one at a time: those that the tests do not notice are told.
+"""Small faults put into the code one at a time: lists those that no test finds.
 
 A fault is another comparison, sign, number, order or condition in one place of a module. Modules are changed
 in a copy of this folder, where the tests named for them are run. What is told is either a test that is

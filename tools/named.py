@@ -12,14 +12,17 @@ from demur.data import sources
 from demur.specs import spell
 
 SET = ("ranker", "reader", "doubt", "embedder", "trainer", "qualifier")
-INTRODUCTION = """What may stand in brackets behind a name, as in `--ranker "bm25(k1=0.9)"`, and in the
-`settings` of a recipe's stage. Each name is shown with all of them, as they are if nothing is said."""
+INTRODUCTION = """What may be in brackets behind a name, as in `--ranker "bm25(k1=0.9)"`, and in the
+`settings` of a recipe's stage. Each name is shown with all its settings and their defaults."""
 WIDE, EMPTY = 100, '""'
 
 
 def names() -> str:
     """`docs/names.md`: everything registered by name."""
-    parts = ["# Everything by name\n", "What can be set stands in [settings](settings.md).\n"]
+    parts = [
+        "# Everything by name\n",
+        "Each name is used in specs such as `--ranker NAME`. [Settings](settings.md) has what can be set.\n",
+    ]
     for kind in registry.OURS:
         rows = [f"| `{name}` | {_described(kind, name)} |" for name in sorted(registry.OURS[kind])]
         parts.append(

@@ -91,8 +91,9 @@ def test_a_result_names_its_origins(experiments: Path) -> None:
 
 def test_the_page_shows_dashes_and_published_figures(experiments: Path) -> None:
     fill(experiments, "lexical")
-    page = markdown.page(experiments, experiments.parent / "results")
-    assert "| not yet | – *0.500* |" in page
+    [table] = tables.find(experiments)
+    page = markdown.page("toy", [markdown.section(table, experiments.parent / "results")])
+    assert page.startswith("# toy\n") and "| not yet | – *0.500* |" in page
     assert "| bm25 | 0." in page and "| random |" not in page
     assert "\nNot run yet: random; not yet.\n" in page
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tools import make_docs
+import pytest
+from tools import house, make_docs
 
 
 def test_the_picture_is_checked_by_its_words() -> None:
@@ -12,3 +13,29 @@ def test_the_picture_is_checked_by_its_words() -> None:
     assert make_docs.words(picture.replace("0.59", "0.6").replace("textLength", "x")) == said
     for old, new in (("telephone", "website"), ("membership.md:36", "membership.md:37"), ("2,441", "2,440")):
         assert old in picture and make_docs.words(picture.replace(old, new)) != said
+
+
+def test_the_picture_of_the_house_has_every_room() -> None:
+    drawn = house.picture()
+    rooms = {
+        path.stem
+        for path in house.SOURCE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    words = {word.strip(",") for word in drawn.split()}
+    assert {room for room in rooms if not room.startswith("__")} <= words
+    assert drawn in (make_docs.ROOT / "CONTRIBUTING.md").read_text("utf-8"), "run make docs"
+
+
+def test_a_block_goes_between_its_marks() -> None:
+    page = "a\n<!-- x -->\n<!-- /x -->\nb\n"
+    once = make_docs.between(page, "x", "new")
+    assert once == "a\n<!-- x -->\nnew\n<!-- /x -->\nb\n" == make_docs.between(once, "x", "new")
+    with pytest.raises(ValueError, match="lost its mark <!-- y -->"):
+        make_docs.between(page, "y", "new")
+
+
+def test_what_the_readme_shows_needs_no_picture_of_ours() -> None:
+    readme = (make_docs.ROOT / "README.md").read_text("utf-8")
+    assert "![" not in readme, "a package index cannot show a picture that lies here"
+    assert f'$ demur ask "{make_docs.QUESTIONS[0]}"' in readme

@@ -1,4 +1,4 @@
-"""The page of all tables, written from the kept results."""
+"""The pages of results: an index, and a page for each paper, written from the kept results."""
 
 from __future__ import annotations
 
@@ -8,33 +8,71 @@ from pathlib import Path
 from demur.experiments import earlier, marks
 from demur.experiments.baseline import compared, legend, mark
 from demur.experiments.recipe import Table
-from demur.experiments.tables import Cell, cells, column_names, find
+from demur.experiments.tables import Cell, cells, column_names
 
-INTRODUCTION = """# Results
+PAPERS = {
+    "scarce": "Few labels or none",
+    "committee": "Committees and adversaries",
+    "scan": "Transfer and robust training",
+    "risk": "Confidence and abstention",
+    "mini": "The model that comes with demur",
+}
+"""What a paper's page is called; a paper that is missing here is called by its name."""
+PICTURES = "../../results/pictures"
+HOW_TO_READ = """- Every figure comes from a file under `results/` that a run wrote.
+- A figure is a mean over questions (pools). The small figures behind it are its 95 % bootstrap interval,
+  unless the table says otherwise.
+- A dash (–) means that nothing was run, or that there is no such figure.
+- *Italics* are what the paper printed.
+- `fixed` is our convention: the exact mean over random tie-breaks; all right answers count; questions
+  without a right answer are left out. [Conventions](../conventions.md) describes the others.
+- ▲ and ▼ mark figures that are significantly above or below the baseline. °, ‡ and § say how current a
+  figure is. The text below each table explains the marks that it uses."""
+_SHOWN = 4  # pictures; of more there are links
 
-Every figure comes from a file under `results/`, written by a run. Behind each mean, in small, is its 95 %
-bootstrap interval over pools, unless the table says otherwise; a dash says that nothing was run yet, or that
-there is no such figure; *italics* are what the paper printed.
-`fixed` is our convention: the exact mean over random tie-breaks, all positives count, pools without a
-positive are left out. Signs such as ° and ‡ behind a figure say where it comes from; below each table stands
-what they mean.
 
-"""
+def index(tables: Sequence[Table]) -> str:
+    """`docs/results.md`: the papers, and a link to each of their tables."""
+    parts = [
+        "# Results",
+        "Each page has the tables of one paper, with our figures beside the published ones.",
+    ]
+    for paper, some in by_paper(tables).items():
+        parts.append(f"## [{PAPERS.get(paper, paper)}](results/{paper}.md)")
+        parts.append(
+            "\n".join(f"- [{each.table}](results/{paper}.md#{each.table}): {each.title}" for each in some)
+        )
+    parts.append("## How to read a table\n\n" + HOW_TO_READ.replace("](../", "]("))
+    return "\n\n".join(parts) + "\n"
 
 
-def page(experiments: Path, results: Path) -> str:
-    """The page, one section to a table."""
-    return INTRODUCTION + "\n".join(section(table, results) for table in find(experiments))
+def by_paper(tables: Sequence[Table]) -> dict[str, list[Table]]:
+    """The tables of each paper, the papers in the order of their pages."""
+    known = [*PAPERS, *sorted({table.paper for table in tables} - PAPERS.keys())]
+    found = {paper: [table for table in tables if table.paper == paper] for paper in known}
+    return {paper: some for paper, some in found.items() if some}
 
 
-def section(table: Table, results: Path) -> str:
-    """A table's title, what differs from the paper, and its grids.
+def page(paper: str, sections: Iterable[str]) -> str:
+    """A paper's page, of the sections of its tables."""
+    head = f"# {PAPERS.get(paper, paper)}\n\n[All results](../results.md)\n\n{HOW_TO_READ}\n"
+    return "\n".join([head, *sections])
 
-    Rankers have a grid for each convention and measure; other tables have one for each dataset.
+
+def section(table: Table, results: Path, found: Sequence[Cell] | None = None, see: str = "") -> str:
+    """A table: what to see in it, its pictures, its grids, what differs from the paper, and its command.
+
+    Rankers have a grid for each convention and measure; other tables have one for each dataset. `found` are
+    its cells, if they are known already; `see` is what the recipe says, with the figures filled in.
     """
-    found = compared(table, list(cells(table, results)), results)
-    parts = [f"## {table.paper} {table.table}: {table.title}", table.differs]
-    parts.append(f"```sh\ndemur reproduce {table.paper} {table.table}\n```")
+    found = compared(table, list(cells(table, results)), results) if found is None else found
+    parts = [f"## {table.table}", f"**{table.title}**"]
+    if see:
+        parts.append(see)
+    links = [f"[{said}]({PICTURES}/{file})" for file, said in table.pictures.items()]
+    parts += [f"!{link}" for link in links[:_SHOWN]]
+    if more := links[_SHOWN:]:
+        parts.append("More pictures: " + "; ".join(more) + ".")
     if table.kind == "ranking":
         for convention in table.conventions:
             for measure in table.measures:
@@ -48,15 +86,18 @@ def section(table: Table, results: Path) -> str:
         for column in table.column:
             names = column_names(table, column)
             these = [cell for cell in found if cell.column in names]
-            pools = f"{max(cell.pools for cell in these):,} pools" if column.data else "not run"
+            pools = max(cell.pools for cell in these)
             quiet = marks.silent(table, column, results)
             grid_ = curve_grid(table, these) if table.kind == "curves" else column_grid(table, these, quiet)
-            parts += [f"### {column.name} ({pools})", grid_, *marks.footnotes(table, these, quiet)]
+            counted_ = f"{pools:,} pools" if column.data and pools else "not run"
+            parts += [f"### {column.name} ({counted_})", grid_, *marks.footnotes(table, these, quiet)]
     if origins := earlier.legend(found):
         parts.append(f"{origins}.")
     named = [(row.shown, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
     if notes := [f"- *{name}*: {note}" for name, note in named if note]:
         parts.append("Notes:\n\n" + "\n".join(notes))
+    parts.append(f"**Setup, and what differs from the paper.** {table.differs}")
+    parts.append(f"```sh\ndemur reproduce {table.paper} {table.table}\n```")
     return "\n\n".join(parts) + "\n"
 
 
@@ -75,6 +116,8 @@ def grid(table: Table, found: Iterable[Cell]) -> str:
     lowest = {c.name: by_place[table.row[0].name, c.name].relevant for c in table.column}
     said = {
         name: f"{pools[name]} pools" + f"; right from label {lowest[name]} on" * (lowest[name] > 1)
+        if pools[name]
+        else "not run"
         for name in names
     }
     lines = ["| | " + " | ".join(f"{name} ({said[name]})" for name in names) + " |"]

@@ -165,6 +165,10 @@ class Table:
     baseline: str = ""
     derived: list[str] = field(default_factory=list)
     """Measures that are worked out of what is kept, when it is shown: see `demur.experiments.excess`."""
+    see: str = ""
+    """What to see in it, said on its page; ``{name}`` is a figure of ``docs/templates/results.toml``."""
+    pictures: dict[str, str] = field(default_factory=dict)
+    """Files under results/pictures that its page shows, with what each is of."""
 
     def __post_init__(self) -> None:
         self._check_kind()
