@@ -108,11 +108,11 @@ def peak_megabytes() -> float | None:
 
 def measured(job: dict[str, Any]) -> dict[str, float | None]:
     """The figures of a job: a ranker's spec or folder, and pools to rank."""
-    from demur.rankers.fusion import named
+    from demur.rankers.ensemble import resolve_member
 
     pools = [Pool.of(question, answers) for question, answers in job["pools"]]
     begun = time.perf_counter()
-    ranker = named(job["ranker"]).prepare(pools)
+    ranker = resolve_member(job["ranker"]).prepare(pools)
     ranker.score_pools(pools[:1])
     loaded = time.perf_counter()
     times: list[float] = []
