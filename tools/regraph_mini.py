@@ -15,7 +15,7 @@ from onnx.numpy_helper import from_array, to_array
 
 from demur import store, toml
 from demur.rankers.onnx import MODEL, TOKENIZER
-from demur.reading import sureness
+from demur.reading import confidence
 from demur.reading.mini import PACKAGED, Mini
 from demur.training.onnx_bert import with_one
 from demur.training.onnx_graph import Array
@@ -79,12 +79,12 @@ def main() -> None:
     before = store.opened(PACKAGED)
     page = (PACKAGED / "README.md").read_text("utf-8")
     with tempfile.TemporaryDirectory() as beside:
-        for name in (TOKENIZER, sureness.FILE):
+        for name in (TOKENIZER, confidence.FILE):
             shutil.copyfile(PACKAGED / name, Path(beside) / name)
         made = {**before.made, "graph": "today's, by tools.regraph_mini"}
         with store.saving(PACKAGED, before.spec, made) as place:
             onnx.save(model, place / MODEL)
-            for name in (TOKENIZER, sureness.FILE):
+            for name in (TOKENIZER, confidence.FILE):
                 shutil.copyfile(Path(beside) / name, place / name)
             (place / "README.md").write_text(page, "utf-8")
     _, proof = held_out(toml.read(Recipe, RECIPE), QUESTIONS)

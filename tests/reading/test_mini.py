@@ -12,9 +12,9 @@ import pytest
 
 import demur
 from demur.errors import DataError, UsageError
-from demur.reading.looking import Look, Looking
+from demur.reading.confidence import Sureness, names
 from demur.reading.mini import Mini
-from demur.reading.sureness import Sureness, names
+from demur.reading.one_pass import Look, Looking
 from demur.training.export import export
 from demur.training.mini_export import Alike
 from demur.types import Pool

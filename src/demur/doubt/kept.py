@@ -17,8 +17,8 @@ from safetensors.numpy import load_file, save_file
 
 from demur import store
 from demur.doubt.base import Doubt, doubt
+from demur.doubt.observing import observe
 from demur.doubt.probes import Probes
-from demur.doubt.seeing import observe
 from demur.errors import DataError, UsageError, require
 from demur.reading.base import Reader
 from demur.types import FloatArray, Pool

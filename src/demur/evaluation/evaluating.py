@@ -134,9 +134,9 @@ def _confidence(
             )
         return given[[pool.id in kept for pool in pools]], ""
     if qualifier is None or isinstance(qualifier, str):
-        from demur.risk.confidence import qualifier as named
+        from demur.risk.confidence import qualifier as resolve_qualifier
 
-        qualifier = named(qualifier or QUALIFIER)
+        qualifier = resolve_qualifier(qualifier or QUALIFIER)
     found = qualifier
     scores = np.split(judged.scores, judged.bounds[1:-1])
     judged_pools = [pool for pool in pools if pool.id in kept]

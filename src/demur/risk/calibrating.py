@@ -15,7 +15,7 @@ from demur.risk.certificate import Certificate
 from demur.risk.confidence import Qualifier
 from demur.risk.control import Choice, Evidence
 from demur.risk.judging import check_labels, check_seen, finite, judged, scored, settled
-from demur.risk.marks import Marks, ids_sha256, mark
+from demur.risk.pool_hashes import Marks, ids_sha256, mark
 from demur.types import FloatArray, Pool
 
 LEARNT_FROM = 1 / 3  # of the labelled pools, if the qualifier has to learn first

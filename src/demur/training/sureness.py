@@ -11,10 +11,10 @@ import numpy as np
 from demur import logistic, store
 from demur.errors import UsageError
 from demur.rankers import open_model
-from demur.reading.looking import Looking
+from demur.reading.confidence import Sureness, names
 from demur.reading.normalise import overlap
+from demur.reading.one_pass import Looking
 from demur.reading.published import golds
-from demur.reading.sureness import Sureness, names
 from demur.types import Candidate, FloatArray, Pool
 
 _FIRST = 3  # passages of each pool, in mini's order: those that may be shown

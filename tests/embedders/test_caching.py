@@ -14,8 +14,8 @@ import pytest
 
 from demur.embedders import shelf
 from demur.embedders.base import Embedder, Tokens, Vectors
-from demur.embedders.kept import _BYTES, Memory, kept, keys_of, remembered
-from demur.embedders.shelf import Shelf
+from demur.embedders.caching import _BYTES, Memory, kept, keys_of, remembered
+from demur.embedders.vector_store import Shelf
 
 ASKED: list[str] = []  # of the embedder below, in this process
 TEXTS = ["ship", "", "cape café 🎉", "half \ud83c", "ship", "may"]
@@ -152,8 +152,8 @@ def test_a_full_disk_is_no_error(monkeypatch: pytest.MonkeyPatch, caplog: pytest
 WORK = """
 import sys
 import numpy as np
-from demur.embedders.kept import keys_of
-from demur.embedders.shelf import Shelf
+from demur.embedders.caching import keys_of
+from demur.embedders.vector_store import Shelf
 
 shelf = Shelf.of("shared")
 for n in range(int(sys.argv[1]), int(sys.argv[1]) + 60):
@@ -174,7 +174,7 @@ def test_several_processes_at_once(cache: Path) -> None:
 
 
 def test_memory_forgets_what_was_not_asked_for_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demur.embedders.kept._BYTES", 3 * 4 * 4)
+    monkeypatch.setattr("demur.embedders.caching._BYTES", 3 * 4 * 4)
     assert _BYTES > 1 << 20
     embedder = remembered(Letters("forgetful"))
     embedder.embed(["a", "b", "c"])
