@@ -19,6 +19,7 @@ from typing import Any
 
 from demur.embedders.encoder import Encoder
 from demur.rankers import Ranker
+from demur.rankers.base import HasFiles
 from demur.types import Pool
 
 _QUESTIONS = 30
@@ -61,7 +62,7 @@ def _placed(ranker: Ranker, folder: Path) -> tuple[str, float]:
     """How another process finds the ranker, and the megabytes of its files."""
     disk = 0.0
     named = ranker.spec
-    if hasattr(ranker, "save_into"):
+    if isinstance(ranker, HasFiles):
         from demur.rankers.opening import save
 
         save(ranker, folder, {})

@@ -86,7 +86,7 @@ def _home(reader: str, output: str | None) -> str | None:
     from demur.errors import UsageError
     from demur.reading import reader as resolve_reader
 
-    if getattr(resolve_reader(reader), "folder", ""):
+    if resolve_reader(reader).folder:
         return None
     if output is None or output == "-" or Path(output).suffix == ".json":
         what = f"{reader} lies in no folder, and what doubts it is kept beside it"

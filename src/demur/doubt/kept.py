@@ -80,11 +80,10 @@ def taught(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Seque
 
 def place_of(reader: Reader) -> Path:
     """Where a reader's own doubt lies."""
-    folder = getattr(reader, "folder", "")
-    if not folder:
+    if not reader.folder:
         what = f"{reader.name} lies in no folder of demur, and its doubt is kept beside it"
         raise UsageError(f"{what}; save it in one: demur calibrate … --doubt learned -o FOLDER does")
-    return Path(folder) / PLACE
+    return Path(reader.folder) / PLACE
 
 
 def save(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from demur.data import Pools
 from demur.data import relevant as data_relevant
 from demur.errors import DataError, UsageError
 from demur.evaluation.answered import Answered, Qualifier
@@ -54,7 +55,7 @@ def evaluate(
     lowest = data_relevant(pools)
     wanted = [measure.from_label(lowest) for measure in parse_measures(measures)]
     rules = find_convention(convention, no_positive)
-    data = data or str(getattr(pools, "id", ""))
+    data = data or (pools.id if isinstance(pools, Pools) else "")
     pools = pools if isinstance(pools, Sequence) else list(pools)
     if isinstance(ranker, str | Ranker):
         ready = find_ranker(ranker).prepare(pools)

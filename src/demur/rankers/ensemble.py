@@ -22,7 +22,7 @@ import numpy as np
 
 from demur.errors import UnknownName, UsageError
 from demur.rankers import opening
-from demur.rankers.base import Ranker
+from demur.rankers.base import HasFiles, Ranker
 from demur.rankers.match_nets import Match
 from demur.rankers.word_numbers import VECTORS
 from demur.specs import Setting, Spec, listed
@@ -143,7 +143,7 @@ class Ensemble(Ranker):
         specs = []
         vectors: dict[str, tuple[Path, int]] = {}  # files of words that lie there, and when they were written
         for number, member in enumerate(self.members, 1):
-            if hasattr(member, "save_into"):
+            if isinstance(member, HasFiles):
                 place = folder / f"{self.called}-{number}"
                 known = member.trained.words.fingerprint if isinstance(member, Match) else ""
                 if isinstance(member, Match) and known in vectors:

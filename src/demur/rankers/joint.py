@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from demur.errors import UsageError
-from demur.rankers.base import Ranker
+from demur.rankers.base import HasFiles, Ranker
 from demur.rankers.cross_encoder import CrossEncoder, positions
 from demur.rankers.ensemble import resolve_member
 from demur.rankers.pairs import Pairs, joined, tokenised
@@ -150,7 +150,7 @@ class Joint(CrossEncoder):
 
         super().save_into(folder)
         first = self.first
-        if hasattr(self.before, "save_into"):
+        if isinstance(self.before, HasFiles):
             first = "first"
             save(self.before, folder / first, {})
         kept = ("max_length", "precision", "device", "k", "mode", "block")
