@@ -13,7 +13,7 @@ from demur import data
 from demur.embedders import Tokens
 from demur.embedders.base import Vectors
 from demur.rankers.alignment import Alignment
-from demur.rankers.assigning import exact, maxsim
+from demur.rankers.word_assignment import exact, maxsim
 from demur.rankers.word_grids import word_grids
 from demur.types import FloatArray, IntArray, Pool
 

@@ -20,8 +20,8 @@ import demur
 from demur import precision, registry
 from demur.data import formats
 from demur.embedders import embedder
+from demur.embedders.caching import Kept, kept
 from demur.embedders.encoder import Encoder
-from demur.embedders.kept import Kept, kept
 from demur.errors import DataError, UsageError
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.reading.span_reader import SpanReader

@@ -18,7 +18,7 @@ from demur.export.export import export
 from demur.export.mini import Alike
 from demur.rankers import open_model
 from demur.reading.mini import Mini
-from demur.risk.confidence import qualifier as named
+from demur.risk.confidence import qualifier as resolve_qualifier
 from demur.risk.gates import Gates, calibrate
 from demur.text import tokenize
 from demur.training.readers.mini_confidence import among_others, teach
@@ -104,7 +104,7 @@ def held_out(recipe: Recipe, questions: int) -> tuple[list[Pool], list[Pool]]:
 def gated(mini: Mini, proof: Sequence[Pool]) -> Gates | None:
     """Gates for all risks that can be promised, the usual one first; None if none can."""
     risks = sorted(RISKS, key=lambda risk: (risk < USUAL, risk))
-    how, data = named("mini", folder=mini.folder), " + ".join([*HELD, *DEVS])
+    how, data = resolve_qualifier("mini", folder=mini.folder), " + ".join([*HELD, *DEVS])
     try:
         found = calibrate(mini, proof, risks, SURE, qualifier=how, data=data)
     except NoThreshold as none:

@@ -18,7 +18,7 @@ from demur.export.bert_graph import with_one
 from demur.export.graph import Array
 from demur.export.mini_graph import _Mini, _Small
 from demur.rankers.onnx import MODEL, TOKENIZER
-from demur.reading import sureness
+from demur.reading import confidence
 from demur.reading.mini import PACKAGED, Mini
 from demur.training.recipes.stages import Recipe
 from tools import mini_card
@@ -79,12 +79,12 @@ def main() -> None:
     before = store.opened(PACKAGED)
     page = (PACKAGED / "README.md").read_text("utf-8")
     with tempfile.TemporaryDirectory() as beside:
-        for name in (TOKENIZER, sureness.FILE):
+        for name in (TOKENIZER, confidence.FILE):
             shutil.copyfile(PACKAGED / name, Path(beside) / name)
         made = {**before.made, "graph": "today's, by tools.regraph_mini"}
         with store.saving(PACKAGED, before.spec, made) as place:
             onnx.save(model, place / MODEL)
-            for name in (TOKENIZER, sureness.FILE):
+            for name in (TOKENIZER, confidence.FILE):
                 shutil.copyfile(Path(beside) / name, place / name)
             (place / "README.md").write_text(page, "utf-8")
     _, proof = held_out(toml.read(Recipe, RECIPE), QUESTIONS)

@@ -20,7 +20,7 @@ from demur.doubt.qualifier import Reading
 from demur.doubt.teaching import Lesson, quoted
 from demur.errors import DemurError, UsageError
 from demur.rankers.opening import save
-from demur.reading import reader as named
+from demur.reading import reader as resolve_reader
 from demur.reading.span_reader import SpanReader
 from demur.risk import Gate
 from demur.types import Pool
@@ -67,11 +67,11 @@ def test_a_doubt_is_taught_and_kept(reader: Path) -> None:
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert told["folder"] == str(reader / "doubt") and told["taught_on"] == 400
-    kept = opened(named(reader))
+    kept = opened(resolve_reader(reader))
     assert kept.probes is not None and kept.doubt.name == "probe-cnn" and kept.doubt.spec == told["doubt"]
     plain = demur("calibrate", reader, data(reader, "new"), "--doubt", "learned")
     assert plain.exit_code == 0 and plain.stdout.startswith("learned")
-    assert opened(named(reader)).doubt.name == "learned", "it takes the place of the other"
+    assert opened(resolve_reader(reader)).doubt.name == "learned", "it takes the place of the other"
 
 
 def test_with_a_risk_the_gate_is_made_too(reader: Path) -> None:
@@ -87,9 +87,9 @@ def test_with_a_risk_the_gate_is_made_too(reader: Path) -> None:
     with pytest.raises(UsageError, match="calibrated on 1,000 of these 1,000"):
         gate.check_pools(held)
     decided = gate.decide(str(reader), new)
-    right = np.array([one.positives > 0 for one in quoted(named(reader), new)])
+    right = np.array([one.positives > 0 for one in quoted(resolve_reader(reader), new)])
     assert 0.2 < decided.mean() < 0.9 and (~right[decided]).mean() < 0.25 < (~right).mean()
-    said = np.array([each.span is not None for each in named(reader).read_all(_pairs(new))])
+    said = np.array([each.span is not None for each in resolve_reader(reader).read_all(_pairs(new))])
     assert said[decided].all(), "where the reader quotes nothing, nothing passes"
     done = demur("calibrate", reader, data(reader, "new"), "--check", reader / "gate.json")
     assert done.exit_code == 0 and "does not contradict" in done.stdout
@@ -151,8 +151,8 @@ def test_a_reader_in_no_folder_gets_one_with_its_doubt(reader: Path, tmp_path: P
         assert not home.exists(), "misuse comes before the work"
         done = demur("calibrate", model, tmp_path / "held.json", *learnt)
         assert done.exit_code == 0, done.output
-        kept, own = opened(named(home)), named(model)
-        assert kept.doubt.name == "learned" and own.read_all(_pairs(held)) == named(home).read_all(
+        kept, own = opened(resolve_reader(home)), resolve_reader(model)
+        assert kept.doubt.name == "learned" and own.read_all(_pairs(held)) == resolve_reader(home).read_all(
             _pairs(held)
         )
         again = demur("calibrate", model, tmp_path / "held.json", *learnt)
@@ -160,7 +160,7 @@ def test_a_reader_in_no_folder_gets_one_with_its_doubt(reader: Path, tmp_path: P
         asked = ("--reader", home, "-m", "AURC", "--qualifier", "kept", "--json")
         done = demur("evaluate", tmp_path / "held.json", *asked)
         if done.exit_code == 0:
-            sure = kept.confidence(named(home), held)
+            sure = kept.confidence(resolve_reader(home), held)
             said = json.loads(done.stdout)["answers"]["per_pool"]
             found = [said[one.id]["confidence"] for one in held]
             assert [f for f in found if f is not None] == pytest.approx(
@@ -178,7 +178,7 @@ def test_with_a_risk_the_gate_lies_in_the_new_folder(reader: Path, tmp_path: Pat
     gate = Gate.load(tmp_path / "home" / "gate.json")
     new = pools(str(data(reader, "new")))
     decided = gate.decide(str(tmp_path / "home"), new)
-    right = np.array([one.positives > 0 for one in quoted(named(model), new)])
+    right = np.array([one.positives > 0 for one in quoted(resolve_reader(model), new)])
     assert decided.any() and (~right[decided]).mean() < (~right).mean()
 
 
@@ -197,11 +197,11 @@ def test_with_a_risk_the_gate_lies_in_the_new_folder(reader: Path, tmp_path: Pat
     ],
 )
 def test_misuse_is_one_line_and_comes_before_the_work(reader: Path, words: tuple[str, ...], why: str) -> None:
-    was = (reader / "doubt").exists() and opened(named(reader)).fingerprint
+    was = (reader / "doubt").exists() and opened(resolve_reader(reader)).fingerprint
     done = demur("calibrate", reader, data(reader, "held"), *words)
     assert isinstance(done.exception, DemurError) and why in str(done.exception)
     assert "\n" not in str(done.exception)
-    assert ((reader / "doubt").exists() and opened(named(reader)).fingerprint) == was
+    assert ((reader / "doubt").exists() and opened(resolve_reader(reader)).fingerprint) == was
 
 
 def test_what_is_no_reader_or_has_no_answers_is_refused(reader: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from demur.cli import explanations
 from demur.cli.rank import rank
 from demur.data import formats
-from demur.rankers.explaining import Explanation, WordPair
+from demur.rankers.explanations import Explanation, WordPair
 from demur.types import Candidate, Pool, Span
 from laws import toys
 

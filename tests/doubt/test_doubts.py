@@ -11,7 +11,7 @@ from demur.doubt.features import FEATURES
 from demur.errors import DataError, DemurError, UsageError
 from demur.evaluation.selective import AURC, AUROC, EAURC
 from demur.reading.network import NetworkReader
-from demur.reading.opening import reader as named
+from demur.reading.opening import reader as resolve_reader
 from demur.reading.span_reader import SpanReader
 from demur.types import Pool
 from doubt.seen import log_softmax, made
@@ -141,7 +141,7 @@ def test_other_readers_speak_of_the_fixed_span() -> None:
 @pytest.mark.parametrize("kind", ["span-reader", "bidaf"])
 def test_passes_with_dropout_differ_and_leave_the_reader_as_it_was(kind: str) -> None:
     asked = pools()
-    mine = named(kind, **{**toys.settings(kind), "max_length": 32, "stride": 8})
+    mine = resolve_reader(kind, **{**toys.settings(kind), "max_length": 32, "stride": 8})
     assert isinstance(mine, NetworkReader)
     seen = observe(mine, asked)
     one, two, same = (observe(mine, asked, fixed=seen, dropout=seed) for seed in (0, 1, 0))

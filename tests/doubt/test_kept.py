@@ -16,7 +16,7 @@ from demur.doubt.probe_training import ProbeTrainer
 from demur.doubt.qualifier import Reading
 from demur.errors import DataError, UsageError
 from demur.rankers.opening import save as save_reader
-from demur.reading.opening import reader as named
+from demur.reading.opening import reader as resolve_reader
 from demur.reading.span_reader import SpanReader
 from demur.risk import qualifier
 from demur.types import Pool
@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reader with its doubt, as training leaves them."""
     path = tmp_path_factory.mktemp("kept") / "reader"
     save_reader(SpanReader(model=toys.answerer(), max_length=32, stride=8, threshold=1e6), path)
-    reader = named(path)
+    reader = resolve_reader(path)
     probes = ProbeTrainer(epochs=1).train(reader, pools())
     seen = observe(reader, pools(), probes)
     save(Kept(ProbeCNN(epochs=1).fit(seen, RIGHT), probes), reader)
@@ -39,11 +39,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_reader_carries_its_doubt(folder: Path) -> None:
-    reader = named(folder)
+    reader = resolve_reader(folder)
     kept = opened(reader)
     assert place_of(reader) == folder / "doubt" and kept.probes is not None
     found = kept.doubt.sure(observe(reader, pools(), kept.probes))
-    again = opened(named(folder))
+    again = opened(resolve_reader(folder))
     assert kept.doubt.spec == again.doubt.spec == ProbeCNN(epochs=1).spec
     assert (again.doubt.sure(observe(reader, pools(), again.probes)) == found).all()
     assert np.isfinite(found).all() and np.std(found) > 0
@@ -51,7 +51,7 @@ def test_a_reader_carries_its_doubt(folder: Path) -> None:
 
 @pytest.mark.parametrize("spec", ["proba", "learned", "averaged"])
 def test_any_doubt_can_be_kept(folder: Path, tmp_path: Path, spec: str) -> None:
-    reader = named(folder)
+    reader = resolve_reader(folder)
     seen = observe(reader, pools())
     fitted = doubt(spec).fit(seen, RIGHT)
     save(Kept(fitted), reader, tmp_path / "doubt", {"data": "toys"})
@@ -61,7 +61,7 @@ def test_any_doubt_can_be_kept(folder: Path, tmp_path: Path, spec: str) -> None:
 
 
 def test_a_doubt_is_taught_at_once(folder: Path, tmp_path: Path) -> None:
-    reader = named(folder)
+    reader = resolve_reader(folder)
     kept = taught("learned(features='proba; layers')", reader, pools(), train=pools())
     save(kept, reader, tmp_path / "doubt")
     found = opened(reader, tmp_path / "doubt").confidence(reader, pools())
@@ -77,7 +77,7 @@ def test_a_doubt_of_another_reader_or_a_broken_one_is_refused(folder: Path, tmp_
         opened(SpanReader(model=toys.answerer(), max_length=48), folder / "doubt")
     with pytest.raises(UsageError, match="lies in no folder"):
         opened(SpanReader(model=toys.answerer()))
-    reader = named(folder)
+    reader = resolve_reader(folder)
     save(Kept(doubt("learned").fit(observe(reader, pools()), RIGHT)), reader, tmp_path / "doubt")
     file = tmp_path / "doubt" / "learnt.safetensors"
     file.write_bytes(file.read_bytes()[:-1] + b"x")
@@ -96,7 +96,7 @@ def test_it_qualifies_what_any_ranker_puts_first(folder: Path) -> None:
         Pool.of("who?", [" "], [0], id="c"),
     ]
     scores = demur.ranker("overlap").score_pools(asked)
-    reader = named(folder)
+    reader = resolve_reader(folder)
     for by in ("proba", "kept"):
         found = Reading(reader=str(folder), by=by).confidence(asked, scores)
         assert np.isfinite(found).all()

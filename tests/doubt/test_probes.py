@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from demur.doubt import observe
+from demur.doubt.observing import Shown, shown
 from demur.doubt.probe_training import ProbeTrainer, _scales, batched
 from demur.doubt.probes import drawn
-from demur.doubt.seeing import Shown, shown
 from demur.errors import UsageError
 from demur.nets.probe import Probe
-from demur.reading.opening import reader as named
+from demur.reading.opening import reader as resolve_reader
 from demur.reading.span_reader import SpanReader
 from demur.types import Pool
 from laws import toys
@@ -142,7 +142,7 @@ def test_a_picture_is_what_the_probes_learnt_from() -> None:
 
 @pytest.mark.parametrize("kind", ["span-reader", "bidaf"])
 def test_probes_of_a_reader_leave_it_as_it_was(kind: str) -> None:
-    reader = named(kind, **{**toys.settings(kind), "max_length": 32, "stride": 8})
+    reader = resolve_reader(kind, **{**toys.settings(kind), "max_length": 32, "stride": 8})
     pairs = [(pool.question, pool.answers[0]) for pool in pools()]
     before, weights = reader.read_all(pairs), reader.fingerprint
     views = [(view.starts, view.ends) for view in reader.views(pairs)]
@@ -161,7 +161,7 @@ def test_probes_of_a_reader_leave_it_as_it_was(kind: str) -> None:
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_states_may_be_multiplied_inside_the_reader(kind: str, precision: str) -> None:
     windows: dict[str, Any] = {"max_length": 32, "stride": 8, "precision": precision}
-    reader = named(kind, **{**toys.settings(kind), **windows})
+    reader = resolve_reader(kind, **{**toys.settings(kind), **windows})
     pairs = [(pool.question, pool.answers[0]) for pool in pools()] + [("", "")]
     whole = {(view.pair, view.number): view for view in reader.views(pairs, states=True)}
     draws = np.random.default_rng(0)
@@ -178,7 +178,7 @@ def test_states_may_be_multiplied_inside_the_reader(kind: str, precision: str) -
     with pytest.raises(UsageError, match="these probes are of another reader: its layers have"):
         list(reader.views(pairs, through=weights[1:]))
     with pytest.raises(UsageError, match="has probes of its own"):
-        list(named("mini").views(pairs, through=weights))
+        list(resolve_reader("mini").views(pairs, through=weights))
 
 
 def test_the_second_best_span_is_that_of_trying_all() -> None:

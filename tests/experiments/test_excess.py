@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from demur.evaluation.abstaining_baseline import over_silence
 from demur.evaluation.intervals import Estimate, estimates
 from demur.evaluation.selective import AURC, EAURC
-from demur.evaluation.silence import over_silence
 from demur.experiments import excess, marks, recipe
 from demur.experiments.kinds import KINDS, Figure
 from demur.experiments.of_answers import gains

@@ -27,6 +27,7 @@ FLOORS = [
         "cleaning",
         "processor",
         "precision",
+        "logistic",
     },
     {"data"},
     {"embedders", "nets"},

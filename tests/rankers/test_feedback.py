@@ -5,7 +5,7 @@ import pytest
 
 import demur
 from demur.rankers.cosine import pairwise
-from demur.rankers.fusion import standardised
+from demur.rankers.ensemble import standardised
 from demur.types import Pool
 from laws import toys
 

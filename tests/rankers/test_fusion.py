@@ -15,7 +15,8 @@ import demur
 from demur.embedders import embedder
 from demur.errors import UsageError
 from demur.rankers import Ranker, opening
-from demur.rankers.fusion import Fusion, standardised
+from demur.rankers.ensemble import standardised
+from demur.rankers.fusion import Fusion
 from demur.rankers.learnt import Learnt
 from demur.rankers.network import Siamese
 from demur.types import FloatArray, Pool
@@ -135,13 +136,13 @@ def test_rankers_that_need_statistics_get_them() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("fusion(how=sum)", "unknown way to fuse 'sum'"),
+        ("fusion(how=sum)", "unknown way to combine 'sum'"),
         ("fusion(k=-1)", "k=-1 of fusion must be 0 or more"),
         ("fusion(rankers='; ')", "fusion needs rankers"),
         ("fusion(rankers='bm25; bm26')", "unknown ranker 'bm26'"),
         ("fusion(rankers='bm25; length', weights='1')", "2 rankers but 1 weights"),
         ("fusion(rankers='bm25; length', weights='1, x')", "are not numbers"),
-        ("fusion(rankers='bm25; length', weights='0, 0')", "must be finite numbers, and not all be 0"),
+        ("fusion(rankers='bm25; length', weights='0, 0')", "must not all be 0"),
         ("fusion(rankers='bm25; length', weights='1, inf')", "must be finite numbers"),
     ],
 )

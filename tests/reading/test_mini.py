@@ -14,9 +14,9 @@ import demur
 from demur.errors import DataError, UsageError
 from demur.export.export import export
 from demur.export.mini import Alike
-from demur.reading.looking import Look, Looking
+from demur.reading.confidence import Sureness, names
 from demur.reading.mini import Mini
-from demur.reading.sureness import Sureness, names
+from demur.reading.one_pass import Look, Looking
 from demur.types import Pool
 from laws import toys
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from demur.errors import NoThreshold, UnknownName, UsageError
 from demur.risk.bounds import p_value, upper_bound
 from demur.risk.control import METHODS, PROMISING, Evidence, choose, thresholds
-from demur.risk.labelled import Labelled
+from demur.risk.counted_answers import Labelled
 from demur.risk.predictions import BoolArray
 from demur.risk.sequence import start_places
 from demur.types import FloatArray

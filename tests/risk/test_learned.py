@@ -52,7 +52,9 @@ def test_the_numbers_are_those_of_scikit_learn() -> None:
     assert np.allclose(qualifier(FEW).fit(pools, scores).confidence(pools, scores), expected, atol=1e-4)
 
 
-def test_what_was_learnt_is_in_the_spec_and_needs_no_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_spec_holds_what_was_learnt_and_only_boosting_needs_sklearn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pools, scores = questions(100)
     fitted = qualifier(FEW).fit(pools, scores)
     for name in [name for name in sys.modules if name.partition(".")[0] == "sklearn"]:
@@ -61,8 +63,9 @@ def test_what_was_learnt_is_in_the_spec_and_needs_no_scikit_learn(monkeypatch: p
     again = qualifier(fitted.spec)
     assert not again.needs_fitting
     assert again.confidence(pools, scores).tolist() == fitted.confidence(pools, scores).tolist()
+    assert qualifier(FEW).fit(pools, scores) == fitted
     with pytest.raises(MissingExtra, match=r"pip install 'demur\[risk\]'"):
-        qualifier(FEW).fit(pools, scores)
+        qualifier("learned(kind=boosting, features=margin)").fit(pools, scores)
 
 
 def test_beyond_what_it_has_seen_it_is_no_surer() -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from demur.embedders.encoder import Encoder
 from demur.rankers import Ranker
+from demur.rankers.base import HasFiles
 from demur.types import Pool
 
 _QUESTIONS = 30
@@ -61,7 +62,7 @@ def _placed(ranker: Ranker, folder: Path) -> tuple[str, float]:
     """How another process finds the ranker, and the megabytes of its files."""
     disk = 0.0
     named = ranker.spec
-    if hasattr(ranker, "save_into"):
+    if isinstance(ranker, HasFiles):
         from demur.rankers.opening import save
 
         save(ranker, folder, {})
@@ -108,11 +109,11 @@ def peak_megabytes() -> float | None:
 
 def measured(job: dict[str, Any]) -> dict[str, float | None]:
     """The figures of a job: a ranker's spec or folder, and pools to rank."""
-    from demur.rankers.fusion import named
+    from demur.rankers.ensemble import resolve_member
 
     pools = [Pool.of(question, answers) for question, answers in job["pools"]]
     begun = time.perf_counter()
-    ranker = named(job["ranker"]).prepare(pools)
+    ranker = resolve_member(job["ranker"]).prepare(pools)
     ranker.score_pools(pools[:1])
     loaded = time.perf_counter()
     times: list[float] = []

@@ -10,7 +10,8 @@ from typing import Any
 
 from demur import registry
 from demur.rankers import Ranker
-from demur.rankers.fusion import Fusion, named
+from demur.rankers.ensemble import resolve_member
+from demur.rankers.fusion import Fusion
 from demur.specs import parse
 from demur.types import Pool
 
@@ -40,7 +41,7 @@ class Method:
     def learn(self, pools: Sequence[Pool], dev: Sequence[Pool] = (), seed: int = 0) -> Ranker:
         """The ranker that this method makes of pools; one that learns nothing only sees them, if at all."""
         if not self.trains:
-            return named(self.spec).prepare(pools)
+            return resolve_member(self.spec).prepare(pools)
         if self.data:
             return self._from_elsewhere()
         from demur import training
@@ -64,7 +65,7 @@ class Method:
         """What was trained, fused with the ranker beside it, if there is one."""
         if not self.beside:
             return trained
-        return Fusion.of([named(self.beside).prepare(pools), trained])
+        return Fusion.of([resolve_member(self.beside).prepare(pools), trained])
 
 
 METHODS = (
@@ -176,5 +177,5 @@ def _own(spec: str) -> Method:
     if word == "train" and rest:
         registry.build("trainer", rest)
         return Method(rest.strip(), rest.strip(), trains=True, labels=parse(rest).name != "self")
-    named(spec)
+    resolve_member(spec)
     return Method(spec, spec)

@@ -13,7 +13,7 @@ from demur.errors import UsageError
 from demur.kb.documents import read_documents, readable
 from demur.kb.passages import Passage
 from demur.rankers import Ranker
-from demur.rankers import ranker as named
+from demur.rankers import ranker as resolve_ranker
 from demur.rankers.bm25 import BM25
 from demur.rankers.index import Index
 from demur.types import Candidate, Pool
@@ -45,7 +45,7 @@ class Library:
 
     def prepared(self, ranker: str | Ranker) -> Ranker:
         """The ranker, with the statistics of these passages where it needs any."""
-        ranker = named(ranker)
+        ranker = resolve_ranker(ranker)
         if not ranker.needs_preparing:
             return ranker
         candidates = tuple(Candidate(passage.id, passage.searched) for passage in self.passages)

@@ -80,8 +80,7 @@ def reader_for(reader: str | Path | object | None, ranker: Ranker | None) -> obj
             raise UsageError(f"there is no reader {str(reader)!r}; {_FIX}, or none to quote whole sentences")
         found = ranker_named(reader) if ours else reader_named(reader)
     if not reads(found):
-        called = getattr(found, "spec", None) or type(found).__name__
-        raise UsageError(f"{called} ranks and does not read; {_FIX}")
+        raise UsageError(f"{_called(found)} ranks and does not read; {_FIX}")
     return ranker if found == ranker else found  # the same one looks only once
 
 
@@ -95,12 +94,16 @@ def check_quotes(gate: Gate, reader: object | None) -> None:
         return
     asked, ranker = parse(facts["qualifier"]), facts["ranker_fingerprint"]
     own = (asked.name == "mini" and asked.settings.get("of") == ranker) or asked.settings.get("quoting")
-    if own and getattr(reader, "fingerprint", "") != ranker:
-        called = getattr(reader, "spec", None) or type(reader).__name__
+    if own and not (isinstance(reader, Ranker) and reader.fingerprint == ranker):
         raise UsageError(
             f"this gate goes by what {facts['ranker']} quotes, and promises nothing about the quotes of "
-            f"{called}; leave the reader out, or the gate"
+            f"{_called(reader)}; leave the reader out, or the gate"
         )
+
+
+def _called(reader: object) -> str:
+    """How an error names a reader."""
+    return reader.spec if isinstance(reader, Ranker) else type(reader).__name__
 
 
 def looks(reader: object, question: str, passages: Sequence[str]) -> list[Look]:

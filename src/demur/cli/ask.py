@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from demur.cli.console import JsonFlag, warnings_noted
-from demur.cli.gating import GateOption, RiskOption
-from demur.cli.libraries import ExampleFlag, FromOption, StemOption, documents
+from demur.cli.document_options import ExampleFlag, FromOption, StemOption, documents
+from demur.cli.gate_options import GateOption, RiskOption
 from demur.cli.promises import ExplainFlag
 
 

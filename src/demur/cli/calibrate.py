@@ -8,9 +8,9 @@ import typer
 
 from demur.cli import doubts, thresholds
 from demur.cli.console import JsonFlag, meter
-from demur.cli.libraries import ExampleFlag, FromOption, StemOption, asked, documents
+from demur.cli.document_options import ExampleFlag, FromOption, StemOption, asked, documents
+from demur.cli.evaluate_readers import refuse_labels
 from demur.cli.promises import write_sets
-from demur.cli.quoted import refuse_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -84,9 +84,9 @@ def _home(reader: str, output: str | None) -> str | None:
     from pathlib import Path
 
     from demur.errors import UsageError
-    from demur.reading import reader as named
+    from demur.reading import reader as resolve_reader
 
-    if getattr(named(reader), "folder", ""):
+    if resolve_reader(reader).folder:
         return None
     if output is None or output == "-" or Path(output).suffix == ".json":
         what = f"{reader} lies in no folder, and what doubts it is kept beside it"

@@ -96,7 +96,7 @@ def evaluate(
     if data is None and read_as is not None:
         raise UsageError("--format says how to read DATA, and there is none; leave it out")
     if reader is not None or answers is not None:
-        from demur.cli.quoted import measure as measure_quoted
+        from demur.cli.evaluate_readers import measure as measure_quoted
 
         if data is None or any(each is not None for each in (ranker, run, qrels, no_positive)):
             raise UsageError("--reader and --answers go with DATA alone, such as squad/2.0/dev")
@@ -129,7 +129,7 @@ def evaluate(
     else:
         pools = _read(data, read_as)
         if qualifier is not None:
-            from demur.cli.quoted import refuse_labels
+            from demur.cli.evaluate_readers import refuse_labels
 
             refuse_labels(qualifier, pools, f"demur evaluate {data} --reader {{reader}} -m EM,F1,AURC")
         with meter("scoring", "pairs") as advance:
@@ -173,14 +173,14 @@ def _suite(
     from demur.evaluation.robust.page import HEADS, TITLES, cells, families
     from demur.experiments import provenance
     from demur.files import written
-    from demur.rankers import ranker as named
+    from demur.rankers import ranker as resolve_ranker
     from demur.specs import listed
 
     if suite != "robust":
         raise UnknownName("suite", suite, ["robust"])
     if data is None or ranker is None:
         raise UsageError("a suite needs DATA with labels, and --ranker R")
-    rankers = {spec: named(spec) for spec in listed(ranker)}
+    rankers = {spec: resolve_ranker(spec) for spec in listed(ranker)}
     if output is not None:  # before the work
         require("matplotlib", extra="report")
         if Path(output).is_file():

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from demur.rankers import Ranker
-    from demur.rankers.explaining import Explanation
+    from demur.rankers.explanations import Explanation
     from demur.types import Candidate, Span
 
 _PAIRS = 12  # shown to people; JSON has all
@@ -21,7 +21,7 @@ _BREAKS = dict.fromkeys(map(ord, "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
 
 def explanations(ranker: Ranker, question: str, candidates: Sequence[Candidate]) -> dict[str, Explanation]:
     """The explanation of each candidate's text; of a ranker that has none that is said in a line."""
-    from demur.rankers.explaining import Explains
+    from demur.rankers.explanations import Explains
 
     if isinstance(ranker, Explains):
         texts = [candidate.text for candidate in candidates]

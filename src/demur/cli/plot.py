@@ -87,7 +87,7 @@ def _systems(
     import demur
     from demur.asking.gate import ranker_of
     from demur.risk import Predictions
-    from demur.risk import qualifier as named
+    from demur.risk import qualifier as resolve_qualifier
     from demur.risk.judging import scored
     from demur.specs import parse
 
@@ -101,7 +101,7 @@ def _systems(
         ready = demur.ranker(each).prepare(pools)
         scores = scored(ready, pools, on_batch)
         for way in qualifiers or ["margin"]:
-            sure = named(way).out_of_fold(pools, scores)
+            sure = resolve_qualifier(way).out_of_fold(pools, scores)
             found[f"{each}, {way}"] = Predictions.of_pools(pools, scores, sure)
     return found
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from demur.cli.console import JsonFlag, emit, say, warnings_noted
-from demur.cli.gating import GateOption
+from demur.cli.gate_options import GateOption
 
 
 def rank(

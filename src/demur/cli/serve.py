@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.gating import GateOption, RiskOption
-from demur.cli.libraries import FromOption, StemOption
+from demur.cli.document_options import FromOption, StemOption
+from demur.cli.gate_options import GateOption, RiskOption
 from demur.cli.serving import (
     AllowHostOption,
     ExampleFlag,

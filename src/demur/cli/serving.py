@@ -48,7 +48,7 @@ def opening(
 ) -> Callable[[], Service]:
     """What opens the service; files that are not there are an error at once."""
     from demur.asking import Library
-    from demur.cli.libraries import documents
+    from demur.cli.document_options import documents
     from demur.errors import DataError, UsageError
     from demur.serving.service import Service
 

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from demur.doubt.base import Doubt, doubt
     from demur.doubt.kept import Kept, opened, save, taught
     from demur.doubt.observed import Observed
+    from demur.doubt.observing import observe
     from demur.doubt.probes import Probes
-    from demur.doubt.seeing import observe
 
 __all__ = ["Doubt", "Kept", "Observed", "Probes", "doubt", "observe", "opened", "save", "taught"]
 
 _HOMES = {
-    **{"Doubt": "base", "doubt": "base", "Observed": "observed", "Probes": "probes", "observe": "seeing"},
+    **{"Doubt": "base", "doubt": "base", "Observed": "observed", "Probes": "probes", "observe": "observing"},
     **{"Kept": "kept", "opened": "kept", "save": "kept", "taught": "kept"},
 }
 

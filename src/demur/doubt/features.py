@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import expit
 
+from demur import logistic
 from demur.doubt.base import Arrays, Doubt
 from demur.doubt.observed import Observed
 from demur.errors import UnknownName, UsageError
-from demur.risk import logistic
 from demur.risk.predictions import BoolArray
 from demur.specs import listed
 from demur.types import FloatArray
@@ -125,7 +124,7 @@ class Learned(Doubt):
         table = self._table(seen)
         if table.shape[1] != len(ranges):
             raise UsageError("learned was fitted on other features; fit it again")
-        return np.asarray(expit(constant + table.clip(ranges[:, 0], ranges[:, 1]) @ ranges[:, 2]))
+        return logistic.probability(table, constant, ranges)
 
     @property
     def learnt(self) -> Arrays:
@@ -145,13 +144,8 @@ class Learned(Doubt):
 
 
 def _fitted(table: Table, right: BoolArray) -> tuple[float, FloatArray]:
-    """The constant; and of each feature its lowest value, its highest, and its weight.
-
-    A slope may have either sign: each feature stands in the regression twice, once turned round.
-    """
-    targets = logistic.softened(right.astype(np.float64))
-    slopes, constant = logistic.fit(np.hstack([table, -table]), targets, intercept=True)
-    weights = slopes[: table.shape[1]] - slopes[table.shape[1] :]
+    """The constant; and of each feature its lowest value, its highest, and its weight."""
+    weights, constant = logistic.fit(table, logistic.softened(right.astype(np.float64)), signed=True)
     return constant, np.column_stack([table.min(axis=0), table.max(axis=0), weights])
 
 

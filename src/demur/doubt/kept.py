@@ -17,8 +17,8 @@ from safetensors.numpy import load_file, save_file
 
 from demur import store
 from demur.doubt.base import Doubt, doubt
+from demur.doubt.observing import observe
 from demur.doubt.probes import Probes
-from demur.doubt.seeing import observe
 from demur.errors import DataError, UsageError, require
 from demur.reading.base import Reader
 from demur.types import FloatArray, Pool
@@ -80,11 +80,10 @@ def taught(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Seque
 
 def place_of(reader: Reader) -> Path:
     """Where a reader's own doubt lies."""
-    folder = getattr(reader, "folder", "")
-    if not folder:
+    if not reader.folder:
         what = f"{reader.name} lies in no folder of demur, and its doubt is kept beside it"
         raise UsageError(f"{what}; save it in one: demur calibrate … --doubt learned -o FOLDER does")
-    return Path(folder) / PLACE
+    return Path(reader.folder) / PLACE
 
 
 def save(

@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from demur.errors import UsageError
-from demur.reading.looking import Looking
-from demur.reading.opening import reader as named
+from demur.reading.one_pass import Looking
+from demur.reading.opening import reader as resolve_reader
 from demur.risk.confidence import Qualifier
 from demur.risk.scored import Scored
 from demur.specs import Spec
@@ -59,7 +59,7 @@ class MiniQualifier(Qualifier):
 
 @lru_cache(maxsize=2)
 def _opened(folder: str) -> Looking:
-    found = named(folder or "mini")
+    found = resolve_reader(folder or "mini")
     if not isinstance(found, Looking):
         raise UsageError(f"{folder} holds a {found.name}, no mini; name the folder of one")
     return found

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from demur.doubt.observing import Shown, shown
 from demur.doubt.probes import Probes
-from demur.doubt.seeing import Shown, shown
 from demur.errors import UsageError
 from demur.nets.probe import Probe
 from demur.reading.base import Reader

@@ -14,10 +14,10 @@ import numpy as np
 from demur import store
 from demur.doubt.base import Averaged, doubt
 from demur.doubt.kept import PLACE, Kept, opened
-from demur.doubt.seeing import observe
+from demur.doubt.observing import observe
 from demur.errors import UsageError
 from demur.reading.base import Reader
-from demur.reading.opening import reader as named
+from demur.reading.opening import reader as resolve_reader
 from demur.risk.confidence import Qualifier
 from demur.risk.scored import Scored
 from demur.specs import Setting, Spec, listed
@@ -110,5 +110,5 @@ def opened_by(spec: str, by: str) -> tuple[Reader, Kept]:
 
 @lru_cache(maxsize=8)
 def _opened(spec: str, by: str, written: tuple[int, ...]) -> tuple[Reader, Kept]:
-    reader = named(spec)
+    reader = resolve_reader(spec)
     return reader, opened(reader) if by == "kept" else Kept(doubt(by))

@@ -16,11 +16,11 @@ from demur.errors import NoThreshold, UsageError
 from demur.rankers.opening import save as write
 from demur.reading.base import Reader
 from demur.reading.normalise import exact
-from demur.reading.opening import reader as named
+from demur.reading.opening import reader as resolve_reader
 from demur.reading.published import alone, answer_of, golds
 from demur.risk.calibrating import LEARNT_FROM
 from demur.risk.gate import Gate, calibrate
-from demur.risk.marks import Marks, mark
+from demur.risk.pool_hashes import Marks, mark
 from demur.specs import parse
 from demur.store import free, is_model
 from demur.types import Pool
@@ -72,7 +72,7 @@ class Lesson:
     ) -> Lesson:
         """The lesson of a doubt and a reader that are given by their specs; a `home` is for both."""
         place = None if home is None else Path(home)
-        return cls(doubt(how), named(reader), pools, train, str(home or reader), place)
+        return cls(doubt(how), resolve_reader(reader), pools, train, str(home or reader), place)
 
     @property
     def place(self) -> Path:
@@ -84,7 +84,7 @@ class Lesson:
         kept, reader = taught(self.how, self.reader, self.pools, self.train), self.reader
         if self.home is not None:
             write(reader, self.home)
-            reader = named(self.home)
+            reader = resolve_reader(self.home)
         made = {"questions": len(self.pools), "for probes": len(self.train)}
         save(kept, reader, self.place, made)
         return kept
@@ -139,4 +139,4 @@ def judged_for(gate: Gate, reader: str, pools: Sequence[Pool]) -> Sequence[Pool]
         "answers" in pool.extra for pool in pools
     ):
         return pools
-    return quoted(named(reader), pools)
+    return quoted(resolve_reader(reader), pools)

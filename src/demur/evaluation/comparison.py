@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import UnknownName, UsageError
-from demur.evaluation import joining
+from demur.evaluation import comparability
 from demur.evaluation.bootstrap import difference
 from demur.evaluation.intervals import estimates
 from demur.evaluation.measures import Measure, parse_measures
@@ -76,18 +76,18 @@ def compare(
     All reports must be of the same pools, judged candidates, measures and convention. With `common`, what
     counts is the pools and measures that all of them have. `on_row` hears of each measure of each system.
     """
-    named = dict(reports) if isinstance(reports, Mapping) else joining.named(reports)
+    named = dict(reports) if isinstance(reports, Mapping) else comparability.named(reports)
     wanted = _listed(tests)
-    base = joining.baseline(list(named), baseline)
-    convention = joining.same_convention(named, base)
-    columns = joining.same_measures(named, base, common)
+    base = comparability.baseline(list(named), baseline)
+    convention = comparability.same_convention(named, base)
+    columns = comparability.same_measures(named, base, common)
     if measures is not None:
-        columns = [joining.known(str(measure), columns) for measure in parse_measures(measures)]
-    places = joining.same_pools(named, base, common)
+        columns = [comparability.known(str(measure), columns) for measure in parse_measures(measures)]
+    places = comparability.same_pools(named, base, common)
     rows = []
     for measure in columns:
         table = {name: _values(measure, report)[places[name]] for name, report in named.items()}
-        counts = joining.counted(measure, table, list(named[base].ids), places[base], common)
+        counts = comparability.counted(measure, table, list(named[base].ids), places[base], common)
         for name in named:
             if name == base:
                 continue

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from demur.data import Pools
 from demur.data import relevant as data_relevant
 from demur.errors import DataError, UsageError
 from demur.evaluation.answered import Answered, Qualifier
@@ -54,7 +55,7 @@ def evaluate(
     lowest = data_relevant(pools)
     wanted = [measure.from_label(lowest) for measure in parse_measures(measures)]
     rules = find_convention(convention, no_positive)
-    data = data or str(getattr(pools, "id", ""))
+    data = data or (pools.id if isinstance(pools, Pools) else "")
     pools = pools if isinstance(pools, Sequence) else list(pools)
     if isinstance(ranker, str | Ranker):
         ready = find_ranker(ranker).prepare(pools)
@@ -134,9 +135,9 @@ def _confidence(
             )
         return given[[pool.id in kept for pool in pools]], ""
     if qualifier is None or isinstance(qualifier, str):
-        from demur.risk.confidence import qualifier as named
+        from demur.risk.confidence import qualifier as resolve_qualifier
 
-        qualifier = named(qualifier or QUALIFIER)
+        qualifier = resolve_qualifier(qualifier or QUALIFIER)
     found = qualifier
     scores = np.split(judged.scores, judged.bounds[1:-1])
     judged_pools = [pool for pool in pools if pool.id in kept]

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from demur.errors import DataError, UsageError
+from demur.evaluation.abstaining_baseline import over_silence
 from demur.evaluation.answered import Answered
 from demur.evaluation.bootstrap import measure_answers
 from demur.evaluation.intervals import Estimate, estimates
 from demur.evaluation.measures import parse_measures
 from demur.evaluation.report import Report
 from demur.evaluation.selective import Selective
-from demur.evaluation.silence import over_silence
 from demur.reading import squad
 from demur.reading.base import Pair, Reader, Reading
-from demur.reading.looking import Looking
+from demur.reading.one_pass import Looking
 from demur.reading.published import golds
 from demur.specs import listed
 from demur.types import FloatArray, Pool

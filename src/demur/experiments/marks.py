@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from demur.evaluation.abstaining_baseline import over_silence
 from demur.evaluation.intervals import Estimate
-from demur.evaluation.silence import over_silence
 from demur.experiments.excess import GAIN
 from demur.experiments.kinds import KINDS
 from demur.experiments.recipe import Column, Table

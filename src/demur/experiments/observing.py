@@ -35,7 +35,7 @@ def predictions(
     dropout: int | None = None,
     make: bool = True,
 ) -> Observed:
-    """What a reader says of questions: see `demur.doubt.seeing.observe`."""
+    """What a reader says of questions: see `demur.doubt.observing.observe`."""
     said = {
         "reader": reader.fingerprint,
         "pools": fingerprint(pools),

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from demur import precision
-from demur.embedders.kept import keeping
+from demur.embedders.caching import keeping
 from demur.experiments import earlier, provenance, stored
 from demur.experiments.kinds import KINDS, Kind, Loaded
 from demur.experiments.kinds.base import Kept

@@ -23,7 +23,7 @@ from demur.rankers.cross_encoder import CrossEncoder, positions
 from demur.rankers.fusion import Fusion
 from demur.rankers.match_nets import Match
 from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
-from demur.rankers.pieces import pieces
+from demur.rankers.pair_tokens import pieces
 from demur.reading.mini_torch import MiniTorch
 from demur.specs import Spec
 from demur.types import Pool

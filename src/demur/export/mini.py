@@ -21,7 +21,7 @@ from demur.nets.mini import Mini as Network
 from demur.rankers import open_model, runtime
 from demur.rankers.cross_encoder import positions
 from demur.rankers.onnx import MODEL, TOKENIZER, Onnx
-from demur.reading import sureness
+from demur.reading import confidence
 from demur.reading.mini import OUTPUTS, Mini
 from demur.reading.mini_torch import MiniTorch
 from demur.specs import Spec
@@ -61,7 +61,7 @@ def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> E
         files = [MODEL, TOKENIZER]
         if ranker.sureness is not None:
             ranker.sureness.save(inside)
-            files.append(sureness.FILE)
+            files.append(confidence.FILE)
         spec = str(Spec(Mini.name, {name: getattr(ranker, name) for name in Mini.counted}))
         with store.saving(inside / "whole", spec) as place:  # complete, so that it can be compared
             for name in files:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from demur.embedders.base import Tokens
-from demur.rankers.explaining import Explanation, WordPair
+from demur.rankers.explanations import Explanation, WordPair
 from demur.rankers.word_grids import WordGrids
 from demur.types import FloatArray, IntArray, Span
 

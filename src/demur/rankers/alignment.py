@@ -19,10 +19,10 @@ import numpy as np
 from demur.embedders.base import Embedder, Tokens
 from demur.errors import UsageError
 from demur.rankers.aligned import Aligned
-from demur.rankers.assigning import exact, maxsim
 from demur.rankers.base import Ranker
-from demur.rankers.explaining import Explanation
+from demur.rankers.explanations import Explanation
 from demur.rankers.overlap import Overlap
+from demur.rankers.word_assignment import exact, maxsim
 from demur.rankers.word_grids import Part, in_parts, word_grids
 from demur.rankers.word_weights import word_weights
 from demur.specs import Spec

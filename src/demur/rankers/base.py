@@ -5,12 +5,21 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
 from demur.specs import Spelled
 from demur.types import Candidate, FloatArray, Pool, Ranking
+
+
+@runtime_checkable
+class HasFiles(Protocol):
+    """A ranker that is more than its spec: saved, it writes files; of others only the spec is written."""
+
+    def save_into(self, folder: Path) -> str:
+        """The spec that builds it from the files that now lie in the folder."""
+        ...
 
 
 class Ranker(Spelled, ABC):

@@ -18,7 +18,7 @@ import numpy as np
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.corpus import Statistics
-from demur.rankers.explaining import Explanation, shared_words
+from demur.rankers.explanations import Explanation, shared_words
 from demur.rankers.matching import Matches, in_batches, match
 from demur.types import FloatArray, Pool
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from demur.embedders.base import Embedder
+from demur.embedders.caching import perhaps, remembered
 from demur.embedders.encoder import Encoder
-from demur.embedders.kept import perhaps, remembered
 from demur.embedders.words import WordVectors
 from demur.rankers.base import Ranker
 from demur.types import FloatArray, Pool

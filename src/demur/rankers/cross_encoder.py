@@ -14,7 +14,7 @@ from demur.embedders.encoder_loading import device_named, together
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.pairs import Pairs, by_length, tokenised
-from demur.rankers.stretches import stretches
+from demur.rankers.pool_batches import stretches
 from demur.rankers.weights import Weights, read
 from demur.types import FloatArray, Pool
 

@@ -21,7 +21,7 @@ from demur.errors import UsageError
 from demur.rankers import ranker
 from demur.rankers.base import Ranker
 from demur.rankers.cosine import pairwise
-from demur.rankers.fusion import standardised
+from demur.rankers.ensemble import standardised
 from demur.types import FloatArray, Pool
 
 

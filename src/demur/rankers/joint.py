@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from demur.errors import UsageError
-from demur.rankers.base import Ranker
+from demur.rankers.base import HasFiles, Ranker
 from demur.rankers.cross_encoder import CrossEncoder, positions
-from demur.rankers.fusion import named
+from demur.rankers.ensemble import resolve_member
 from demur.rankers.pairs import Pairs, joined, tokenised
 from demur.specs import Spec
 from demur.types import FloatArray, Pool
@@ -52,7 +52,7 @@ class Joint(CrossEncoder):
             raise UsageError(f"mode={self.mode!r} is not known; use mode=others or mode=pairwise")
         if self.k < 1 or self.block < 8:
             raise UsageError("joint needs k of 1 or more, and blocks of 8 tokens or more")
-        self._hold(named(self.first, self.folder))
+        self._hold(resolve_member(self.first, self.folder))
 
     def _hold(self, first: Ranker) -> None:
         object.__setattr__(self, "before", first)  # the field that no caller may set
@@ -150,7 +150,7 @@ class Joint(CrossEncoder):
 
         super().save_into(folder)
         first = self.first
-        if hasattr(self.before, "save_into"):
+        if isinstance(self.before, HasFiles):
             first = "first"
             save(self.before, folder / first, {})
         kept = ("max_length", "precision", "device", "k", "mode", "block")

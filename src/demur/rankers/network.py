@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from demur.embedders.kept import perhaps, remembered
+from demur.embedders.caching import perhaps, remembered
 from demur.embedders.rows import Rows
 from demur.errors import DataError, UsageError
 from demur.rankers import learnt

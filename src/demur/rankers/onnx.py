@@ -18,8 +18,8 @@ from demur.errors import UsageError
 from demur.files import sha256
 from demur.rankers import runtime
 from demur.rankers.base import Ranker
-from demur.rankers.pieces import Pieces, pieces
-from demur.rankers.stretches import stretches
+from demur.rankers.pair_tokens import Pieces, pieces
+from demur.rankers.pool_batches import stretches
 from demur.specs import Spec
 from demur.types import FloatArray, IntArray, Pool
 

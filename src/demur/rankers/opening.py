@@ -14,7 +14,7 @@ from typing import Any
 from demur import registry, store
 from demur.errors import DataError, UsageError
 from demur.files import whole, written
-from demur.rankers.base import Ranker
+from demur.rankers.base import HasFiles, Ranker
 from demur.specs import Setting, parse
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
@@ -131,12 +131,10 @@ def save(
 
     Files of text that are to lie in the folder too, such as a card, are named in `also`.
 
-    A ranker that learnt something has a method ``save_into(folder)`` that writes its files and returns the
-    spec that builds it from them; of others only the spec is written.
+    A ranker that learnt something is one that `HasFiles`; of others only the spec is written.
     """
     folder = Path(folder)
-    into = getattr(ranker, "save_into", None)
-    if into is None:
+    if not isinstance(ranker, HasFiles):
         _check_spelled(ranker)
         with store.saving(folder, ranker.spec, made) as inside:
             _write(inside, also)
@@ -144,7 +142,7 @@ def save(
     with written(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
-        spec = str(into(Path(beside)))
+        spec = ranker.save_into(Path(beside))
         with store.saving(folder, spec, made) as inside:
             for path in sorted(Path(beside).iterdir()):
                 path.replace(inside / path.name)

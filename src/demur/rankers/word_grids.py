@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.embedders.base import Tokens, Vectors
-from demur.rankers.assigning import Grids
+from demur.rankers.word_assignment import Grids
 from demur.types import FloatArray, IntArray, Pool
 
 _CHARACTERS = 1 << 18  # of texts whose words are held together

@@ -62,6 +62,8 @@ class Reader(Ranker):
     tolerance: ClassVar[float] = 1e-4
     layers: ClassVar[tuple[str, ...]] = ()
     """What the arrays of states are called, if they have names."""
+    folder: str = ""
+    """The folder of demur in which it lies, if it lies in one."""
     longest: int
     n_best: int
     threshold: float

@@ -19,13 +19,13 @@ from demur.errors import DataError, UsageError
 from demur.rankers import runtime
 from demur.rankers.onnx import MODEL, TOKENIZER, alike
 from demur.rankers.pairs import whole
-from demur.reading import sureness
+from demur.reading import confidence
 from demur.reading.base import Pair
-from demur.reading.looking import Looking, glance
+from demur.reading.confidence import Glance, Sureness
+from demur.reading.one_pass import Looking, glance
 from demur.reading.span_reader import Look as Marks
 from demur.reading.span_reader import Tokens
 from demur.reading.spans import Through, fairly, stretches
-from demur.reading.sureness import Glance, Sureness
 from demur.specs import Spec
 from demur.types import IntArray
 
@@ -109,7 +109,7 @@ class Mini(Looking):
 
     def save_into(self, folder: Path) -> str:
         """The spec of the model whose files now lie in the folder too."""
-        for name in (MODEL, TOKENIZER, sureness.FILE):
+        for name in (MODEL, TOKENIZER, confidence.FILE):
             if (self.place / name).is_file():
                 shutil.copyfile(self.place / name, folder / name)
         return str(Spec(self.name, {name: getattr(self, name) for name in self.counted}))
@@ -125,7 +125,7 @@ class Mini(Looking):
 def _kept(folder: Path) -> dict[str, str]:
     """The checksums of the files that it is made of, as the folder says them."""
     files = store.opened(folder, check=False).files
-    return {name: files[name] for name in (MODEL, TOKENIZER, sureness.FILE) if name in files}
+    return {name: files[name] for name in (MODEL, TOKENIZER, confidence.FILE) if name in files}
 
 
 @dataclass(frozen=True)

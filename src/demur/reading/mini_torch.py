@@ -12,11 +12,11 @@ import numpy as np
 
 from demur.errors import DataError, UsageError
 from demur.rankers.weights import read
-from demur.reading.looking import Looking, glance
+from demur.reading.confidence import Sureness
 from demur.reading.network import Window
+from demur.reading.one_pass import Looking, glance
 from demur.reading.span_reader import SpanReader, Tokens
 from demur.reading.spans import Through
-from demur.reading.sureness import Sureness
 
 if TYPE_CHECKING:
     import torch

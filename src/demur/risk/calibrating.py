@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from demur.data import binary
+from demur.data import Pools, binary
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.risk.certificate import Certificate
 from demur.risk.confidence import Qualifier
 from demur.risk.control import Choice, Evidence
 from demur.risk.judging import check_labels, check_seen, finite, judged, scored, settled
-from demur.risk.marks import Marks, ids_sha256, mark
+from demur.risk.pool_hashes import Marks, ids_sha256, mark
 from demur.types import FloatArray, Pool
 
 LEARNT_FROM = 1 / 3  # of the labelled pools, if the qualifier has to learn first
@@ -46,7 +46,7 @@ class Calibration:
         on_batch: Callable[[int], None],
     ) -> Calibration:
         """The answers of the ranker to these questions, judged."""
-        data = data or str(getattr(pools, "id", ""))
+        data = data or (pools.id if isinstance(pools, Pools) else "")
         known = pools if isinstance(pools := binary(pools), Sequence) else list(pools)
         check_labels(known)
         ordered = sorted(known, key=mark)  # what chance does must not depend on the order of a file

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
+from demur import logistic
 from demur.errors import DataError, UnknownName, UsageError
-from demur.risk import logistic
 from demur.types import FloatArray
 
 SUREST = 1 - 1e-15  # a probability of 1 has no logit

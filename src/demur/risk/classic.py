@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from demur.risk.bounds import p_value, upper_bound
-from demur.risk.labelled import Labelled
+from demur.risk.counted_answers import Labelled
 from demur.types import FloatArray
 
 

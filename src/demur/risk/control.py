@@ -18,7 +18,7 @@ import numpy as np
 from demur.errors import NoThreshold, UnknownName, UsageError
 from demur.risk.bounds import accepted_needed, upper_bound
 from demur.risk.classic import clopper_pearson, naive, sgr, sgr_code, sgr_ranks
-from demur.risk.labelled import Labelled
+from demur.risk.counted_answers import Labelled
 from demur.risk.predictions import BoolArray
 from demur.risk.sequence import bonferroni, fixed_sequence, start_places
 from demur.types import FloatArray

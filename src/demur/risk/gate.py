@@ -15,11 +15,11 @@ from demur.risk import gatefile
 from demur.risk.calibrating import Calibration
 from demur.risk.certificate import SCOPE, Certificate, percent
 from demur.risk.confidence import Qualifier
-from demur.risk.confidence import qualifier as named
+from demur.risk.confidence import qualifier as resolve_qualifier
 from demur.risk.control import STARTS
 from demur.risk.gatefile import beside
 from demur.risk.judging import check_seen, finite, judged, settled
-from demur.risk.marks import Marks
+from demur.risk.pool_hashes import Marks
 from demur.risk.predictions import BoolArray, Predictions
 from demur.types import FloatArray, Pool, Ranking, Verdict
 
@@ -66,7 +66,7 @@ class Gate:
 
     @cached_property
     def _qualifier(self) -> Qualifier:
-        return named(beside(self.qualifier, self.place))
+        return resolve_qualifier(beside(self.qualifier, self.place))
 
     def judge(self, ranking: Ranking) -> Verdict:
         """How sure the ranker may be of its best candidate, and why the gate refuses it, if it does."""
@@ -174,7 +174,7 @@ def calibrate(
     """
     ready = Calibration.of(
         *(ranker, pools),
-        how=named(qualifier),
+        how=resolve_qualifier(qualifier),
         method=method,
         starts=starts,
         seed=seed,

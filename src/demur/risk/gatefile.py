@@ -12,7 +12,7 @@ from demur.errors import DataError
 from demur.files import replacing, whole
 from demur.rankers.opening import HUB_ID
 from demur.risk.certificate import Certificate
-from demur.risk.marks import Marks
+from demur.risk.pool_hashes import Marks
 from demur.specs import Spec, parse
 
 FORMAT = "demur gate 1"

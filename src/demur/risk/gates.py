@@ -12,7 +12,7 @@ from demur.rankers import Ranker
 from demur.risk.calibrating import Calibration
 from demur.risk.certificate import percent
 from demur.risk.confidence import Qualifier
-from demur.risk.confidence import qualifier as named
+from demur.risk.confidence import qualifier as resolve_qualifier
 from demur.risk.control import STARTS
 from demur.risk.gate import Gate
 from demur.types import Pool
@@ -69,7 +69,7 @@ def calibrate(
     """
     ready = Calibration.of(
         *(ranker, pools),
-        how=named(qualifier),
+        how=resolve_qualifier(qualifier),
         method="ltt",
         starts=STARTS,
         seed=0,

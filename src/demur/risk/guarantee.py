@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from demur.risk.control import STARTS, Choice, Evidence
-from demur.risk.labelled import Labelled
+from demur.risk.counted_answers import Labelled
 from demur.risk.populations import Population, populations
 from demur.risk.predictions import BoolArray
 from demur.types import FloatArray

@@ -9,7 +9,7 @@ import numpy as np
 
 from demur.errors import UsageError
 from demur.rankers import Ranker
-from demur.rankers import ranker as named
+from demur.rankers import ranker as resolve_ranker
 from demur.risk.confidence import Qualifier
 from demur.risk.predictions import BoolArray, Predictions
 from demur.scoring import shards
@@ -18,7 +18,7 @@ from demur.types import FloatArray, Pool
 
 def settled(ranker: Ranker | str, pools: Sequence[Pool]) -> Ranker:
     """The ranker, ready to score; one that would change with the pools it scores is refused."""
-    found = named(ranker)
+    found = resolve_ranker(ranker)
     if not found.needs_preparing:
         return found
     ready = found.prepare(())

@@ -1,6 +1,6 @@
 """Confidence that is learnt: other qualifiers' numbers as features, right or wrong as the target.
 
-What has been learnt is in the spec, as numbers: a gate keeps it, and applying it needs no scikit-learn. A
+What has been learnt is in the spec, as numbers, and a gate keeps it. A
 gate must be calibrated on other pools than those the qualifier was fitted on; to evaluate on the labelled
 pools themselves use `out_of_fold`.
 """
@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
 
+from demur import logistic
 from demur.errors import UsageError, require
 from demur.risk.confidence import Qualifier, qualifier
 from demur.risk.predictions import BoolArray, Predictions
@@ -100,7 +101,7 @@ class Learned(Qualifier):
         if self.trees is not None:
             return np.asarray(self.trees.predict_proba(_finite(features))[:, 1], np.float64)
         constant, ranges = self._numbers()
-        return np.asarray(expit(constant + features.clip(ranges[:, 0], ranges[:, 1]) @ ranges[:, 2]))
+        return logistic.probability(features, constant, ranges)
 
     def _features(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         return np.column_stack([each.sure(pools, scored) for each in self.qualifiers])
@@ -128,13 +129,8 @@ class Learned(Qualifier):
             object.__setattr__(fitted, "trees", _constant(correct) or trees.fit(features, correct))
             return fitted
         low, high = features.min(axis=0), features.max(axis=0)
-        scale = np.where(high > low, features.std(axis=0), 1.0)
-        middle = features.mean(axis=0)
         if 0 < correct.sum() < len(correct):
-            linear = require("sklearn.linear_model", extra="risk")
-            model = linear.LogisticRegression(max_iter=1000).fit((features - middle) / scale, correct)
-            weights = model.coef_[0] / scale
-            constant = float(model.intercept_[0] - middle @ weights)
+            weights, constant = logistic.fit(features, correct.astype(np.float64), signed=True, ridge=1.0)
         else:  # all right or all wrong: nothing tells them apart
             weights, constant = np.zeros(len(low)), float(logit((correct.sum() + 0.5) / (len(correct) + 1)))
         numbers = [constant, *np.column_stack([low, high, weights]).tolist()]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from demur.rankers import Ranker
 from demur.risk.calibrating import Calibration
 from demur.risk.confidence import Qualifier
-from demur.risk.confidence import qualifier as named
+from demur.risk.confidence import qualifier as resolve_qualifier
 from demur.risk.control import STARTS
 from demur.types import FloatArray, Pool
 
@@ -55,7 +55,7 @@ def plan(
     on_batch: Callable[[int], None] = lambda pairs: None,
 ) -> Plan:
     """For each risk the certified coverage, or how many more labelled questions it would take."""
-    how = named(qualifier)
+    how = resolve_qualifier(qualifier)
     ready = Calibration.of(
         ranker, pools, how=how, method=method, starts=starts, seed=seed, grid=grid, on_batch=on_batch
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from demur.risk.bounds import p_value
-from demur.risk.labelled import Labelled
+from demur.risk.counted_answers import Labelled
 from demur.types import FloatArray
 
 

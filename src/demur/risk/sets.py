@@ -22,9 +22,9 @@ from demur.data import binary
 from demur.errors import DataError, UsageError
 from demur.files import replacing, whole
 from demur.rankers import Ranker
-from demur.rankers import ranker as named
+from demur.rankers import ranker as resolve_ranker
 from demur.risk.certificate import percent
-from demur.risk.marks import ids_sha256
+from demur.risk.pool_hashes import ids_sha256
 from demur.types import Candidate, FloatArray, Pool, Ranking
 
 _FORMAT = "demur answer sets 1"
@@ -148,7 +148,7 @@ def answer_sets(ranker: str | Ranker, pools: Iterable[Pool], level: float = 0.9)
     answerable = [pool for pool in everything if pool.positives]
     if not answerable:
         raise UsageError("no pool has a correct candidate; answer sets are calibrated on labelled questions")
-    built = named(ranker).prepare(everything)
+    built = resolve_ranker(ranker).prepare(everything)
     deep = [depths(scores) for scores in built.score_pools(answerable)]
     right = [np.array([(label or 0) > 0 for label in pool.labels]) for pool in answerable]
     needed = np.array([each[correct].min() for each, correct in zip(deep, right, strict=True)])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from demur.asking.quoting import asked, found, quote
 from demur.asking.reading import Look, looks
 from demur.reading import Reader, Reading
-from demur.reading.looking import Looking
+from demur.reading.one_pass import Looking
 from demur.types import Span
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from demur.embedders.kept import kept
+from demur.embedders.caching import kept
 from demur.rankers import Ranker
 from demur.rankers.cosine import EncoderRanker, cosines
 from demur.rankers.feedback import Feedback

@@ -13,7 +13,7 @@ from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
 from demur.errors import UsageError
 from demur.training import trainer
-from demur.training.cross_encoders.bias_model import features, fitted, out_of_fold, terciles
+from demur.training.cross_encoders.bias_model import features, out_of_fold, terciles
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.training.cross_encoders.robust import Debiased, GroupDRO, JustTrainTwice, mistaken
 from demur.training.loop import Schedule, fit
@@ -115,13 +115,6 @@ def test_the_bias_is_fitted_on_other_pools() -> None:
     assert out_of_fold(rows[:4], right[:4], of[:4], 5, 0).tolist() == [0] * 4, (
         "one pool tells nothing of itself"
     )
-
-
-def test_the_bias_is_a_logistic_regression() -> None:
-    draws = np.random.default_rng(1)
-    rows = draws.normal(size=(4000, 2)) * [1, 5] + 2
-    right = (draws.random(4000) < 1 / (1 + np.exp(-(rows @ [1.0, -0.3] - 0.7)))).astype(float)
-    assert fitted(rows, right) == pytest.approx([1.0, -0.3, -0.7], abs=0.15)
 
 
 def test_what_is_seen_without_reading() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.doubt import Doubt, Observed, doubt
-from demur.doubt.seeing import observe
+from demur.doubt.observing import observe
 from demur.errors import DemurError
 from demur.experiments import observing
 from demur.experiments.halves import Promise

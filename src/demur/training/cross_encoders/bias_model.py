@@ -7,12 +7,10 @@ model fitted on that pool.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
 
+from demur import logistic
 from demur.rankers.overlap import Overlap
 from demur.text import tokenize
 from demur.types import Candidate, FloatArray, IntArray, Pool
@@ -39,24 +37,6 @@ def _of(pool: Pool, overlap: FloatArray) -> FloatArray:
     return rows
 
 
-def fitted(rows: FloatArray, right: FloatArray, ridge: float = 1.0) -> FloatArray:
-    """The slopes and, last, the intercept of a logistic regression with a ridge on standardised slopes."""
-    middle, spread = rows.mean(0), rows.std(0)
-    spread[spread < 1e-12] = 1.0
-    table = np.column_stack([(rows - middle) / spread, np.ones(len(rows))])
-    held = np.append(np.full(rows.shape[1], ridge), 0.0)
-    held[-1] = 1e-6  # so that there is an end where all are right
-
-    def loss(weights: Any) -> tuple[float, FloatArray]:
-        logit = table @ weights
-        total = (np.logaddexp(0, logit) - right * logit).sum() + 0.5 * held @ weights**2
-        return float(total), table.T @ (expit(logit) - right) + held * weights
-
-    found = minimize(loss, np.zeros(table.shape[1]), jac=True, method="L-BFGS-B").x
-    slopes = found[:-1] / spread
-    return np.append(slopes, found[-1] - slopes @ middle)
-
-
 def out_of_fold(rows: FloatArray, right: FloatArray, of: IntArray, folds: int, seed: int) -> FloatArray:
     """The log-odds of each row, by models fitted without the rows of its pool; `of` numbers the pools."""
     pools = int(of.max(initial=-1)) + 1
@@ -65,8 +45,8 @@ def out_of_fold(rows: FloatArray, right: FloatArray, of: IntArray, folds: int, s
     for each in np.unique(fold):
         out = fold[of] == each
         if 0 < right[~out].sum() < (~out).sum():  # else nothing is known: even odds
-            weights = fitted(rows[~out], right[~out])
-            odds[out] = rows[out] @ weights[:-1] + weights[-1]
+            slopes, shift = logistic.fit(rows[~out], right[~out], signed=True, ridge=1.0)
+            odds[out] = rows[out] @ slopes + shift
     return odds.clip(-_LIMIT, _LIMIT)
 
 

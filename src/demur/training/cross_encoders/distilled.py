@@ -15,7 +15,7 @@ import numpy as np
 from demur.errors import UsageError
 from demur.rankers import ranker
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
-from demur.rankers.fusion import standardised
+from demur.rankers.ensemble import standardised
 from demur.training.base import Report
 from demur.training.cached_encoder import with_kept_vectors
 from demur.training.cross_encoders.cross_encoder import CrossEncoder

@@ -14,7 +14,7 @@ from demur import precision
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
-from demur.rankers.fusion import named
+from demur.rankers.ensemble import resolve_member
 from demur.rankers.joint import FIRST
 from demur.rankers.joint import Joint as JointRanker
 from demur.rankers.pairs import Pairs
@@ -53,7 +53,7 @@ class Joint(CrossEncoder):
     @property
     def depends(self) -> str:
         """A hash of the first ranker, and of the base if it is a folder."""
-        return super().depends + named(self.first).fingerprint
+        return super().depends + resolve_member(self.first).fingerprint
 
     def _begun(self, start: Ranker | None) -> CrossEncoderRanker:
         if start is not None and not isinstance(start, CrossEncoderRanker):

@@ -17,11 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import expit
 
+from demur import logistic
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
-from demur.training.cross_encoders.bias_model import fitted
 from demur.types import FloatArray, Pool
 
 _log = logging.getLogger("demur")
@@ -116,8 +116,8 @@ def pruned(
 
 def chances(scores: FloatArray, right: Any) -> FloatArray:
     """Scores as chances of being right, by a logistic regression on the labels."""
-    slope, shift = fitted(scores[:, None], right.astype(np.float64), ridge=1e-3)
-    return np.asarray(expit(slope * scores + shift))
+    slopes, shift = logistic.fit(scores[:, None], right.astype(np.float64), signed=True, ridge=1e-3)
+    return np.asarray(expit(slopes[0] * scores + shift))
 
 
 def unlikely(chance: FloatArray, right: Any) -> Any:

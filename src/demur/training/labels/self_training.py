@@ -25,7 +25,8 @@ import numpy as np
 
 from demur.errors import DataError, UnknownName, UsageError
 from demur.rankers import Ranker, ranker
-from demur.rankers.fusion import Fusion, standardised
+from demur.rankers.ensemble import standardised
+from demur.rankers.fusion import Fusion
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
 from demur.training.cached_encoder import with_kept_vectors

@@ -13,8 +13,8 @@ from demur.evaluation.quoted import readings_of
 from demur.rankers.base import Ranker
 from demur.reading import squad
 from demur.reading.base import Reader
-from demur.reading.looking import Looking
 from demur.reading.network import NetworkReader, Window
+from demur.reading.one_pass import Looking
 from demur.reading.published import answer_of
 from demur.reading.spans import covering
 from demur.types import IntArray, Pool

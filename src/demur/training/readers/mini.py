@@ -16,8 +16,8 @@ import numpy as np
 
 from demur import precision
 from demur.embedders import embedder
+from demur.embedders.caching import kept
 from demur.embedders.encoder_loading import content, device_named
-from demur.embedders.kept import kept
 from demur.errors import UsageError, require
 from demur.rankers import Ranker, ranker
 from demur.rankers.cross_encoder import CrossEncoder

@@ -8,14 +8,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from demur import store
+from demur import logistic, store
 from demur.errors import UsageError
 from demur.rankers import open_model
-from demur.reading.looking import Looking
+from demur.reading.confidence import Sureness, names
 from demur.reading.normalise import overlap
+from demur.reading.one_pass import Looking
 from demur.reading.published import golds
-from demur.reading.sureness import Sureness, names
-from demur.risk import logistic
 from demur.types import Candidate, FloatArray, Pool
 
 _FIRST = 3  # passages of each pool, in mini's order: those that may be shown
@@ -37,12 +36,10 @@ def taught(mini: L, pools: Sequence[Pool], made: Mapping[str, Any] | None = None
     table = mini.signals(pairs)
     low, high = np.quantile(table, _USUAL, axis=0)
     table = table.clip(low, high)
-    targets = logistic.softened(right)
-    slopes, constant = logistic.fit(np.hstack([table, -table]), targets, intercept=True)  # of either sign
-    count = table.shape[1]
-    ranges = np.column_stack([low, high, slopes[:count] - slopes[count:]])
+    weights, constant = logistic.fit(table, logistic.softened(right), signed=True)
+    ranges = np.column_stack([low, high, weights])
     facts = {"pools": len(pools), "passages": len(pairs), "right": int(right.sum()), **(made or {})}
-    return Sureness(tuple(names((count - 5) // 2)), constant, ranges, facts)
+    return Sureness(tuple(names((table.shape[1] - 5) // 2)), constant, ranges, facts)
 
 
 def _judged(mini: Looking, pools: Sequence[Pool]) -> tuple[list[tuple[str, str]], FloatArray]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.embedders.base import Embedder, Vectors
-from demur.embedders.kept import kept
+from demur.embedders.caching import kept
 from demur.embedders.rows import Rows
 from demur.types import IntArray, Pool
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from demur.embedders import Embedder, embedder
-from demur.embedders.kept import kept
+from demur.embedders.caching import kept
 from demur.errors import DataError, UsageError, require
 from demur.rankers import network
 from demur.rankers.base import Ranker

@@ -13,6 +13,7 @@ from demur.doubt.observed import Observed
 from demur.doubt.probes import Picture, Probes, States, drawn
 from demur.errors import UsageError
 from demur.reading.base import Reader, portions
+from demur.reading.network import NetworkReader
 from demur.reading.spans import View, best, covering, span
 from demur.text import STOPWORDS, token_spans
 from demur.types import Pool
@@ -195,15 +196,14 @@ def _dropping(reader: Reader, seed: int | None) -> Iterator[None]:
     if seed is None:
         yield
         return
-    held = getattr(reader, "_network", None)
-    if held is None:
+    if not isinstance(reader, NetworkReader):
         raise UsageError(f"{reader.name} is no network of torch, so it has no dropout")
     import torch
 
     from demur.nets.attention import quick
     from demur.nets.dropout import cheaply
 
-    network = held()[0]
+    network = reader._network()[0]
     forked = torch.random.fork_rng(devices=range(torch.cuda.device_count()))
     with forked, quick(network, drops=True), cheaply(network):
         torch.manual_seed(_AGAIN * (1 + seed))

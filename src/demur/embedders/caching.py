@@ -16,7 +16,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from demur.embedders.base import Embedder, Tokens, Vectors
-from demur.embedders.shelf import BoolArray, Keys, Shelf
+from demur.embedders.vector_store import BoolArray, Keys, Shelf
 from demur.errors import DataError
 
 _KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)

@@ -20,7 +20,7 @@ _THANKS = re.compile(
 
 
 @dataclass(frozen=True)
-class Telling(Ranker):
+class ForumPrior(Ranker):
     """A prior for forums, blind to the question: `length` * ln(1 + words) - asking - `thanks` if it thanks.
 
     Asking is the share of the question marks over one plus all marks that end a sentence. It is meant to be

@@ -58,12 +58,12 @@ def _read(reader: str, pools: Sequence[Pool], qualifier: str | None, more: dict[
     """What a reader comes to, as sure as it says itself, as the span is probable, or as its kept doubt is."""
     from demur.errors import UsageError
     from demur.evaluation.quoted import PROBABILITY, evaluate_reader, measures_of
-    from demur.reading import reader as named
+    from demur.reading import reader as resolve_reader
 
     if qualifier not in (None, PROBABILITY, "kept"):
         what = f"a reader says itself how sure it is, and {qualifier} asks another"
         raise UsageError(f"{what}; leave --qualifier out, or write {PROBABILITY} or kept")
-    found = named(reader)
+    found = resolve_reader(reader)
     selective = any(not isinstance(each, str) for each in measures_of(more["measures"]))
     if qualifier is not None and not selective:
         raise UsageError("--qualifier is for measures such as AURC; name one, as in -m EM,F1,AURC")

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
+from demur import logistic
 from demur.errors import DataError
 from demur.files import replacing, whole
 from demur.reading.spans import View, best
@@ -81,8 +81,7 @@ class Sureness:
 
     def of(self, table: FloatArray) -> FloatArray:
         """The probability of being right for each row of signals; beyond what was met it stays as it is."""
-        low, high, weights = self.ranges.T
-        return np.asarray(expit(self.constant + table.clip(low, high) @ weights), np.float64)
+        return logistic.probability(table, self.constant, self.ranges)
 
     def save(self, folder: Path) -> None:
         """Write it into a model's folder."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment
 
-from demur.rankers.assigning import Grids, exact, maxsim
+from demur.rankers.word_assignment import Grids, exact, maxsim
 from demur.types import FloatArray, IntArray
 
 SIDES = st.integers(1, 6)

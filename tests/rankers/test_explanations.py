@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import demur
 from demur.errors import UsageError
-from demur.rankers.explaining import Explains
+from demur.rankers.explanations import Explains
 from demur.types import Pool
 
 SPECS = [

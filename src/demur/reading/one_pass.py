@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from demur.reading.base import Pair, Reader, Reading, portions
+from demur.reading.confidence import Glance, Sureness, signals
 from demur.reading.span_reader import Tokens
-from demur.reading.sureness import Glance, Sureness, signals
 from demur.types import FloatArray, Pool, Span
 
 _Floats = NDArray[np.floating]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from demur.rankers.stretches import stretches
+from demur.rankers.pool_batches import stretches
 from demur.types import Pool
 
 

@@ -13,9 +13,9 @@ from demur.data import formats
 from demur.errors import DemurError, UsageError
 from demur.evaluation.intervals import estimates
 from demur.evaluation.selective import AURC
-from demur.reading import reader as named
-from demur.reading.looking import Looking
+from demur.reading import reader as resolve_reader
 from demur.reading.normalise import exact
+from demur.reading.one_pass import Looking
 from demur.reading.published import golds
 from demur.types import Pool
 from laws import toys
@@ -88,7 +88,7 @@ def test_a_readers_quotes_have_a_risk_and_a_coverage(tmp_path: Path) -> None:
     """AURC is over what the reader quotes, by the gold: all passages but one are labelled 1 here."""
     asked = quotes()
     formats.write(tmp_path / "read.jsonl", asked)
-    looks = named("mini")
+    looks = resolve_reader("mini")
     assert isinstance(looks, Looking)
     seen = looks.looks([(pool.question, pool.answers[0]) for pool in asked])
     given = [one for one, look in enumerate(seen) if look.span is not None]

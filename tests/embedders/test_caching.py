@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from demur.embedders import shelf
+from demur.embedders import vector_store
 from demur.embedders.base import Embedder, Tokens, Vectors
-from demur.embedders.kept import _BYTES, Memory, kept, keys_of, remembered
-from demur.embedders.shelf import Shelf
+from demur.embedders.caching import _BYTES, Memory, kept, keys_of, remembered
+from demur.embedders.vector_store import Shelf
 
 ASKED: list[str] = []  # of the embedder below, in this process
 TEXTS = ["ship", "", "cape café 🎉", "half \ud83c", "ship", "may"]
@@ -90,7 +90,7 @@ def test_broken_files_are_computed_again(cache: Path, harm: str, caplog: pytest.
     data = path.read_bytes()
     path.unlink()
     path.write_bytes({"cut": data[:-5], "changed": data[:-1] + bytes([data[-1] ^ 1]), "empty": b""}[harm])
-    shelf._opened.cache_clear()
+    vector_store._opened.cache_clear()
     ASKED.clear()
     with caplog.at_level(logging.WARNING, "demur"):
         assert (kept(Letters()).embed(TEXTS) == expected).all()
@@ -121,7 +121,7 @@ def test_many_small_files_become_one(cache: Path) -> None:
 
 
 def test_large_ones_are_cut(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelf, "_ROWS", 3)
+    monkeypatch.setattr(vector_store, "_ROWS", 3)
     texts = [f"ship {n}" for n in range(8)]
     kept(Letters()).embed(texts)
     assert len(files(cache)) == 3
@@ -152,8 +152,8 @@ def test_a_full_disk_is_no_error(monkeypatch: pytest.MonkeyPatch, caplog: pytest
 WORK = """
 import sys
 import numpy as np
-from demur.embedders.kept import keys_of
-from demur.embedders.shelf import Shelf
+from demur.embedders.caching import keys_of
+from demur.embedders.vector_store import Shelf
 
 shelf = Shelf.of("shared")
 for n in range(int(sys.argv[1]), int(sys.argv[1]) + 60):
@@ -174,7 +174,7 @@ def test_several_processes_at_once(cache: Path) -> None:
 
 
 def test_memory_forgets_what_was_not_asked_for_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demur.embedders.kept._BYTES", 3 * 4 * 4)
+    monkeypatch.setattr("demur.embedders.caching._BYTES", 3 * 4 * 4)
     assert _BYTES > 1 << 20
     embedder = remembered(Letters("forgetful"))
     embedder.embed(["a", "b", "c"])

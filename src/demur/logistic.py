@@ -1,4 +1,4 @@
-"""The smallest logistic regression: few features, slopes that are never negative."""
+"""The one logistic regression of this package: few features, slopes of one sign or of either."""
 
 from __future__ import annotations
 
@@ -22,21 +22,37 @@ def softened(correct: FloatArray) -> FloatArray:
     return correct * (right + 1) / (right + 2) + (1 - correct) / (wrong + 2)
 
 
-def fit(features: FloatArray, targets: FloatArray, *, intercept: bool) -> tuple[FloatArray, float]:
-    """The slopes, none below 0, and the intercept (or 0) of the likeliest logistic regression."""
+def fit(
+    features: FloatArray,
+    targets: FloatArray,
+    *,
+    intercept: bool = True,
+    signed: bool = False,
+    ridge: float = 0.0,
+) -> tuple[FloatArray, float]:
+    """The slopes and the intercept (or 0) of the likeliest logistic regression.
+
+    No slope is below 0, unless they are `signed`. A `ridge` holds slopes of standardised features back;
+    without one the targets must be `softened`, or nothing is finite where features part right from wrong.
+    """
+    if signed:  # each feature stands in the regression twice, once turned round
+        given, count = np.hstack([features, -features]), features.shape[1]
+        both, constant = fit(given, targets, intercept=intercept, ridge=ridge)
+        return both[:count] - both[count:], constant
     from scipy.optimize import Bounds, minimize
 
     middle = features.mean(axis=0) if intercept else np.zeros(features.shape[1])
     spread = np.sqrt(((features - middle) ** 2).mean(axis=0))
     spread[spread <= 1e-12 * np.abs(features).max(axis=0)] = 1.0  # as good as constant
     table = (features - middle) / spread
-    slopes = table.shape[1]
+    slopes, held = table.shape[1], ridge / len(table)
 
     def loss(weights: Any) -> tuple[float, FloatArray]:
-        logit = table @ weights[:slopes] + (weights[slopes] if intercept else 0.0)
+        steep = weights[:slopes]
+        logit = table @ steep + (weights[slopes] if intercept else 0.0)
         off = expit(logit) - targets
-        gradient = table.T @ off / len(off)
-        total = float((np.logaddexp(0, logit) - targets * logit).mean())
+        gradient = table.T @ off / len(off) + held * steep
+        total = float((np.logaddexp(0, logit) - targets * logit).mean() + held * (steep @ steep) / 2)
         return total, np.append(gradient, off.mean()) if intercept else gradient
 
     rate = float(targets.mean())
@@ -47,3 +63,12 @@ def fit(features: FloatArray, targets: FloatArray, *, intercept: bool) -> tuple[
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=Bounds(low, high), options=options).x
     steep = found[:slopes] / spread
     return steep, float(found[slopes] - steep @ middle) if intercept else 0.0
+
+
+def probability(table: FloatArray, constant: float, ranges: FloatArray) -> FloatArray:
+    """How probable each row is right, by the lowest value, the highest and the weight of each feature.
+
+    Beyond what was met while it was fitted, a feature adds no more.
+    """
+    low, high, weights = ranges.T
+    return np.asarray(expit(constant + table.clip(low, high) @ weights), np.float64)
