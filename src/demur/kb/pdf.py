@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import median
 from typing import Any
 
 from demur.errors import DataError
@@ -118,20 +117,21 @@ def _passages(pages: Sequence[Sequence[_Line]], path: str) -> Iterator[Passage]:
 def _groups(page: Sequence[_Line], usual: float) -> Iterator[list[_Line]]:
     """The lines that belong together: as large, no further apart than usual, and not after a finished one."""
     steps = [upper.top - lower.top for upper, lower in pairwise(page)]
-    pitch = median([step for step in steps if step > 0.5 * usual] or [0.0])
+    steps = sorted(step for step in steps if step > 0.5 * usual)
+    pitch = (
+        steps[len(steps) // 4] if steps else 0.0
+    )  # as paragraphs may be short, fewer than half need be apart
     widest = max((len(line.text) for line in page), default=0)
     held: list[_Line] = []
     for line in page:
         if held:
-            step = held[-1].top - line.top
-            other = abs(line.size - held[-1].size) > 0.5
-            item = MARKER.match(line.text) and not MARKER.match(held[0].text) and held[-1].text[-1] != ":"
-            done = (
-                len(held[-1].text) < 0.6 * widest
-                and held[-1].text[-1] in ".?!"
-                and not MARKER.match(line.text)
-            )
-            if other or not -pitch < step <= _APART * max(pitch, usual) or item or done:
+            last = held[-1]
+            item = bool(MARKER.match(line.text))
+            led = item and last.text.endswith(":")
+            within = item and any(MARKER.match(each.text) for each in held)
+            far = not -pitch < last.top - line.top <= (_APART + led) * max(pitch, usual)
+            done = not item and len(last.text) < 0.6 * widest and last.text[-1] in ".?!"
+            if abs(line.size - last.size) > 0.5 or far or done or (item and not led and not within):
                 yield held
                 held = []
         held.append(line)

@@ -1,7 +1,8 @@
-"""HTML as passages, by selectolax: headings, paragraphs, lists, tables, definitions, questions with answers."""
+"""HTML as passages, by selectolax: headings, text, lists, tables, definitions, questions with answers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -52,6 +53,7 @@ def passages_of_markup(content: bytes | str, path: str, anchors: bool = True) ->
             page.trail[0] = shown(title.text())[:_LONGEST_HEADING]
         yield from page.within(root, 0)
         yield from page.paragraph()
+        yield from page.finished()
     for question, (asked, answer) in known.items():
         if question not in page.met:
             yield from page.unseen(asked, answer)
@@ -69,6 +71,7 @@ class _Page:
         self.met: set[str] = set()
         self.count = 0
         self.held: list[str] = []
+        self.lead = ""
 
     def within(self, node: Any, depth: int) -> Iterator[Passage]:
         """The passages of what stands in an element."""
@@ -82,8 +85,17 @@ class _Page:
         text, self.held = shown("".join(self.held)), []
         if key(text) in self.known:
             self.question = text
+        elif text.endswith(":") and len(text) <= LONG // 2:
+            yield from self.finished()
+            self.lead = text
         elif text:
             yield from self._passages(text)
+
+    def finished(self) -> Iterator[Passage]:
+        """What leads into a list or code, as a passage of its own if there came none."""
+        lead, self.lead = self.lead, ""
+        if lead:
+            yield from self._passages(lead)
 
     def unseen(self, question: str, answer: str) -> Iterator[Passage]:
         """The passages of an answer that only stands in the page's data."""
@@ -106,11 +118,15 @@ class _Page:
             self.held.append(node.text(separator=" "))
             yield from self.paragraph()
         else:
-            if tag not in ("ul", "ol"):  # what leads into a list comes with it
+            if tag not in ("ul", "ol") or shown("".join(self.held)).endswith(":"):
                 yield from self.paragraph()
+            if tag in (*_HEADINGS, "dl", "details", "table"):
+                yield from self.finished()
             before, name = self.anchor, self._mark(node)
             yield from self._block(node, tag, depth)
             yield from self.paragraph()
+            if name:
+                yield from self.finished()
             if name and tag not in _HEADINGS:
                 self.open.pop()
                 self.anchor = before
@@ -138,7 +154,8 @@ class _Page:
             yield from self._details(node, depth)
         elif tag == "pre":
             if text := "\n".join(line.rstrip() for line in node.text().split("\n")).strip("\n"):
-                yield from self._passages(text)
+                lead, self.lead = self.lead, ""
+                yield from self._passages(f"{lead}\n{text}" if lead else text)
         else:
             yield from self.within(node, depth)
 
@@ -156,8 +173,11 @@ class _Page:
 
     def _list(self, node: Any) -> Iterator[Passage]:
         """The list as one passage or, where it is long, as several with the same lead-in."""
-        lead = shown("".join(self.held))
-        self.held = []
+        lead, self.lead = self.lead, ""
+        if held := shown("".join(self.held)):
+            self.held = []
+            yield from self._passages(lead)
+            lead = held
         if len(lead) > LONG // 2:
             yield from self._passages(lead)
             lead = ""
@@ -228,6 +248,7 @@ class _Page:
         self.trail, self.question = before
 
     def _passages(self, text: str) -> Iterator[Passage]:
+        yield from self.finished()
         if not text:
             return
         if self.question:
