@@ -13,6 +13,7 @@ from demur.kb.limits import Limits
 from demur.kb.passages import Passage
 
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _TYPES = (
     f'{_XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
@@ -31,9 +32,9 @@ _STYLES = (
 )
 _STYLE_RELATIONS = (
     f'{_XML}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    '<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" '
+    f'<Relationship Id="r1" Type="{_OFFICE}/styles" '
     'Target="styles.xml"/>'
-    '<Relationship Id="r2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering" '
+    f'<Relationship Id="r2" Type="{_OFFICE}/numbering" '
     'Target="numbering.xml"/></Relationships>'
 )
 
@@ -74,10 +75,11 @@ def pdf(pages: Sequence[Sequence[tuple[int, str]]], encrypted: bool = False) -> 
 
 def docx(body: str, more: dict[str, bytes] | None = None) -> bytes:
     """A Word document with this body, as its XML."""
+    document = f'{_XML}<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>'
     parts = {
         "[Content_Types].xml": _TYPES.encode(),
         "_rels/.rels": _RELATIONS.encode(),
-        "word/document.xml": f'{_XML}<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>'.encode(),
+        "word/document.xml": document.encode(),
         "word/styles.xml": _STYLES.encode(),
         "word/_rels/document.xml.rels": _STYLE_RELATIONS.encode(),
         **(more or {}),

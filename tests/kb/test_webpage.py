@@ -143,8 +143,8 @@ def test_questions_that_json_names_are_found_on_the_page_or_else_added() -> None
 def test_questions_in_microdata() -> None:
     html = (
         '<div itemscope itemtype="https://schema.org/FAQPage"><div id=q itemprop=mainEntity itemscope '
-        'itemtype="https://schema.org/Question"><span itemprop=name>Where is it</span><div itemprop=acceptedAnswer '
-        'itemscope itemtype="https://schema.org/Answer"><div itemprop=text><p>Here.</p></div></div></div></div>'
+        'itemtype="https://schema.org/Question"><span itemprop=name>Where is it</span><div itemscope '
+        'itemprop=acceptedAnswer itemtype="https://schema.org/Answer"><div itemprop=text><p>Here.</div></div>'
     )
     assert asked(html) == [("#q", "Where is it", "Here.")]
 
@@ -168,34 +168,9 @@ def test_pages_as_deep_as_they_like() -> None:
 
 
 PIECES = [
-    "<p>",
-    "<div>",
-    "</div>",
-    "<h2>",
-    "</h2>",
-    "<ul>",
-    "<li>",
-    "</ul>",
-    "<table>",
-    "<tr>",
-    "<td>",
-    "<th>",
-    "<b>",
-    "</b>",
-    "<dl>",
-    "<dt>",
-    "<dd>",
-    "<details>",
-    "<summary>",
-    "<pre>",
-    "<br>",
-    "<section/id=x>",
-    "</section>",
-    "word",
-    "Word:",
-    "What?",
-    "<!--",
-    "-->",
+    *("<p>", "<div>", "</div>", "<h2>", "</h2>", "<ul>", "<li>", "</ul>", "<table>", "<tr>", "<td>", "<th>"),
+    *("<b>", "</b>", "<dl>", "<dt>", "<dd>", "<details>", "<summary>", "<pre>", "<br>", "<section id=x>"),
+    *("</section>", "word", "Word:", "What?", "<!-- -->"),
 ]
 
 

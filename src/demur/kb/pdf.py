@@ -118,9 +118,8 @@ def _groups(page: Sequence[_Line], usual: float) -> Iterator[list[_Line]]:
     """The lines that belong together: as large, no further apart than usual, and not after a finished one."""
     steps = [upper.top - lower.top for upper, lower in pairwise(page)]
     steps = sorted(step for step in steps if step > 0.5 * usual)
-    pitch = (
-        steps[len(steps) // 4] if steps else 0.0
-    )  # as paragraphs may be short, fewer than half need be apart
+    # Where paragraphs are short, half of the steps may be wide.
+    pitch = steps[len(steps) // 4] if steps else 0.0
     widest = max((len(line.text) for line in page), default=0)
     held: list[_Line] = []
     for line in page:

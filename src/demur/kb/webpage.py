@@ -48,6 +48,7 @@ def passages_of_markup(content: bytes | str, path: str, anchors: bool = True) ->
     main = document.css_first("main, [role=main]")
     root = main if main is not None and main.text(strip=True) else document.body
     if root is not None:
+        page.enter(root)
         title = document.css_first("head > title")
         if title is not None and root.css_first("h1") is None:
             page.trail[0] = shown(title.text())[:_LONGEST_HEADING]
@@ -111,7 +112,7 @@ class _Page:
         elif tag == "br":
             self.held.append(" ")
         elif tag in _INLINE and (depth > _DEEPEST or node.css_first(_BLOCKS) is None):
-            self._mark(node)
+            self.enter(node)
             self.held.append(node.text())
         elif depth > _DEEPEST:
             yield from self.paragraph()
@@ -122,7 +123,7 @@ class _Page:
                 yield from self.paragraph()
             if tag in (*_HEADINGS, "dl", "details", "table"):
                 yield from self.finished()
-            before, name = self.anchor, self._mark(node)
+            before, name = self.anchor, self.enter(node)
             yield from self._block(node, tag, depth)
             yield from self.paragraph()
             if name:
@@ -131,7 +132,7 @@ class _Page:
                 self.open.pop()
                 self.anchor = before
 
-    def _mark(self, node: Any) -> str:
+    def enter(self, node: Any) -> str:
         """The id of an element; a heading's holds until the next heading, another's in the element."""
         attributes = node.attributes
         name = attributes.get("id") or (attributes.get("name") if node.tag == "a" else "") or ""
@@ -197,7 +198,7 @@ class _Page:
         columns: list[str] = []
         for number, row in enumerate(table.css("tr")):
             cells = [each for each in row.iter() if each.tag in ("td", "th")]
-            texts = [shown(cell.text(separator=" ")) for cell in cells]
+            texts = [shown(_flat(cell)) for cell in cells]
             heads = row.parent.tag == "thead" or all(cell.tag == "th" for cell in cells)
             if not number and len(cells) > 1 and heads:
                 columns = texts
@@ -214,7 +215,7 @@ class _Page:
         before, terms = (self.question, self.anchor), list[str]()
         defined = False
         for each in node.css("dt, dd"):
-            text = shown(each.text(separator=" "))
+            text = shown(_flat(each))
             name = each.attributes.get("id")
             if each.tag == "dt":
                 terms = [text] if defined else [*terms, text]
@@ -228,6 +229,8 @@ class _Page:
                     self.question = term
                 yield from self._passages(text if asks or not term else f"{term}: {text}")
                 self.question = before[0]
+        if terms and not defined:
+            yield from self._passages(" / ".join(filter(None, terms)))
         self.question, self.anchor = before
 
     def _details(self, node: Any, depth: int) -> Iterator[Passage]:
@@ -263,24 +266,34 @@ class _Page:
 
 
 def _items(node: Any, depth: int = 0) -> Iterator[str]:
-    """Each item of a list and of the lists in it, with its mark."""
+    """Each item of a list and of the lists in it, with its mark; what stands between items has none."""
     number = 0
-    for item in node.iter():
-        if item.tag != "li":
-            continue
-        number += 1
-        mark = f"{number}." if node.tag == "ol" else "-"
-        own = list[str]()
-        inner = list[Any]()
-        for part in item.iter(include_text=True):
-            if part.tag in ("ul", "ol") and depth < _DEEPEST:
-                inner.append(part)
-            elif part.tag not in _UNSEEN:
-                own.append(
-                    part.text(separator="" if part.tag in _INLINE else " ")
-                    + (" " if part.tag not in _INLINE else "")
-                )
-        if text := shown("".join(own)):
-            yield f"{mark} {text}"
-        for each in inner:
-            yield from _items(each, depth + 1)
+    for item in node.iter(include_text=True):
+        if item.tag in ("ul", "ol") and depth < _DEEPEST:
+            yield from _items(item, depth + 1)
+        elif item.tag != "li":
+            if text := shown(_flat(item)):
+                yield text
+        else:
+            number += 1
+            mark = f"{number}." if node.tag == "ol" else "-"
+            parts = list(item.iter(include_text=True))
+            lists = [part for part in parts if part.tag in ("ul", "ol") and depth < _DEEPEST]
+            if text := shown("".join(_flat(part) for part in parts if part not in lists)):
+                yield f"{mark} {text}"
+            for each in lists:
+                yield from _items(each, depth + 1)
+
+
+def _flat(node: Any, depth: int = 0) -> str:
+    """The text in an element, with spaces around blocks."""
+    if node.tag == "-text":
+        return node.text_content or ""
+    if node.tag in _UNSEEN:
+        return ""
+    if node.tag == "br":
+        return " "
+    if depth > _DEEPEST:
+        return f" {node.text(separator=' ')} "
+    text = "".join(_flat(each, depth + 1) for each in node.iter(include_text=True))
+    return text if node.tag in _INLINE else f" {text} "
