@@ -54,9 +54,12 @@ def test_a_plain_page_asks_no_other_rule(monkeypatch: pytest.MonkeyPatch) -> Non
     from markdown_it.rules_block import StateBlock
 
     asked: list[int] = []
-    monkeypatch.setattr(
-        StateBlock, "is_code_block", lambda state, line: asked.append(line) or state.sCount[line] > 3
-    )
+
+    def is_code(state: StateBlock, line: int) -> bool:
+        asked.append(line)
+        return state.sCount[line] > 3
+
+    monkeypatch.setattr(StateBlock, "is_code_block", is_code)
     text = "\n\n".join(f"## Part {n}\n\nOne line,\nand *another* `line`." for n in range(100))
     assert len(tree(text, {}).children) == 200
     assert not asked

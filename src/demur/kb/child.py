@@ -46,7 +46,7 @@ def main() -> None:
                         passage.question,
                     ],
                 )
-            told = {"end": True}
+            told: dict[str, object] = {"end": True}
         except DemurError as error:
             told = {"error": str(error)}
         except MemoryError:
