@@ -53,7 +53,7 @@ contract: $(VENV)/.dev
 CORE := $(VENV)/core-$(notdir $(PYTHON))
 test-core:
 	$(PYTHON) -m venv $(CORE)
-	$(CORE)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,parquet,report,risk,serve,mcp]'
+	$(CORE)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,parquet,report,risk,serve,mcp,formats]'
 	$(CORE)/bin/pytest --core -n 2 -q -m "not slow and not emulated"
 
 check: $(VENV)/.dev

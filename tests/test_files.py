@@ -10,6 +10,7 @@ from pathlib import Path
 import filelock
 import pytest
 
+from demur import files
 from demur.errors import DataError, DemurError, MissingExtra, NoThreshold, UnknownName, UsageError, require
 from demur.files import is_pipe, lines, locked, replacing, sha256, whole
 
@@ -172,3 +173,14 @@ def test_a_lock_whose_file_is_gone_is_none(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(filelock.FileLock, "acquire", acquire)
     with pytest.raises(UsageError, match="busy"), locked(tmp_path / "lock", "busy"):
         pytest.fail("nothing is locked")
+
+
+def test_a_line_that_would_fill_memory_is_one_clear_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text\n" + b"x" * (3 << 20) + b"\n")
+    assert len(list(lines(path))) == 2
+    monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
+    with pytest.raises(DataError, match=r"a\.csv:2: a line of more than 1 MB; put line breaks into the file"):
+        list(lines(path))

@@ -11,12 +11,16 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, TextIO
 
 from demur.errors import DataError, UsageError
 
 GZIP = b"\x1f\x8b"
+
+LONGEST_LINE = 1 << 26
+"""Bytes; a longer line is most likely no line, and would only fill memory."""
 
 
 def is_pipe(path: str | Path) -> bool:
@@ -106,7 +110,7 @@ def _version(path: str | Path) -> tuple[int, int, int] | None:
 def lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Numbered lines from 1, without their LF or CRLF and without a BOM; only line feeds end a line."""
     with opened(path) as file:
-        for number, raw in enumerate(file, 1):
+        for number, raw in raw_lines(file, path):
             raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
             try:
                 yield number, raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
@@ -114,6 +118,15 @@ def lines(path: str | Path) -> Iterator[tuple[int, str]]:
                 bad = raw[error.start]
                 fix = "save the file as UTF-8"
                 raise DataError(f"byte 0x{bad:02x} is not UTF-8", path=path, line=number, fix=fix) from None
+
+
+def raw_lines(file: IO[bytes], path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines as they are in the file; one that would only fill memory is an error."""
+    for number, raw in enumerate(iter(partial(file.readline, LONGEST_LINE + 1), b""), 1):
+        if len(raw) > LONGEST_LINE:
+            what = f"a line of more than {LONGEST_LINE >> 20} MB"
+            raise DataError(what, path=path, line=number, fix="put line breaks into the file")
+        yield number, raw
 
 
 def whole(path: str | Path) -> str:

@@ -101,7 +101,7 @@ def _origin(candidate: Candidate, words: list[str] | None = None) -> Text:
         candidate.extra[key] for key in ("source", "line", "heading", "copies", "matched")
     )
     parts = [
-        f"{source}:{line}" if source else f"text {candidate.id}",
+        (source if line is None else f"{source}:{line}") if source else f"text {candidate.id}",
         heading,
         f"and {copies} more like it" if copies else "",
         f"{len(matched)} of {len(words)} words: {', '.join(matched)}" if words else "",

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from demur.data.formats.checks import Place
-from demur.files import lines
+from demur.files import LONGEST_LINE, lines
 
 TEXT = ("text", "passage", "body", "answer")
 
 _OTHERS = {";": "semicolons", "\t": "tabs"}  # what spreadsheets put between columns in place of commas
-_LONGEST = 1 << 30  # characters in a cell; Python's own limit is 131,072
+_LONGEST = LONGEST_LINE  # characters in a cell; Python's own limit is 131,072
 
 
 def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 from demur import files
-from demur.errors import DataError
+from demur.errors import DataError, MissingExtra
+from demur.kb.apart import read_apart
 from demur.kb.markdown import passages_of_markdown
 from demur.kb.passages import Paragraph, Passage
 from demur.kb.tables import passages_of_csv, passages_of_jsonl
@@ -59,13 +61,31 @@ def _markdown(path: Path) -> Iterator[Passage]:
     return passages_of_markdown([line for _, line in _lines(path)], str(path))
 
 
+def _apart(module: str, reader: str) -> Callable[[Path], Iterator[Passage]]:
+    """A reader of strangers' files, which needs a package of the extra ``formats``, in a process apart."""
+
+    def read(path: Path) -> Iterator[Passage]:
+        if find_spec(module) is None:
+            what = f"this needs {module}, which is not installed; pip install 'demur[formats]'"
+            raise MissingExtra(f"{path}: {what}")
+        yield from read_apart(f"demur.kb.{reader}", path)
+
+    return read
+
+
+_page = _apart("selectolax", "webpage:passages_of_page")
 _READERS: dict[str, Callable[[Path], Iterator[Passage]]] = {
     ".csv": passages_of_csv,
+    ".docx": _apart("mammoth", "docx:passages_of_docx"),
+    ".htm": _page,
+    ".html": _page,
     ".jsonl": passages_of_jsonl,
     ".markdown": _markdown,
     ".md": _markdown,
     ".ndjson": passages_of_jsonl,
+    ".pdf": _apart("pypdfium2", "pdf:passages_of_pdf"),
     ".txt": _text,
+    ".xhtml": _page,
 }
 _KINDS = ", ".join(_READERS)
 
@@ -99,6 +119,8 @@ def _folder(folder: Path) -> Iterator[Passage]:
     if not paths:
         raise DataError("no file that demur reads", path=folder, fix=f"put files in it that end in {_KINDS}")
     passed_over = 0
+    last: DataError | MissingExtra
+    missing: dict[str, MissingExtra] = {}
     for path in paths:
         try:
             passages = list(_file(path))  # of a file that breaks in the middle nothing is taken
@@ -106,6 +128,11 @@ def _folder(folder: Path) -> Iterator[Passage]:
             _log.warning("passed over: %s", error)
             passed_over += 1
             last = error
+        except MissingExtra as error:  # said once for each kind of file
+            if _suffix(path) not in missing:
+                _log.warning("passed over, with all of its kind: %s", error)
+            missing[_suffix(path)] = last = error
+            passed_over += 1
         else:
             yield from passages
     if passed_over == len(paths):

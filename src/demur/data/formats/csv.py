@@ -13,10 +13,10 @@ from pathlib import Path
 
 from demur.data.formats import columns
 from demur.errors import DataError
-from demur.files import opened, replacing
+from demur.files import LONGEST_LINE, opened, raw_lines, replacing
 from demur.types import Pool
 
-_LONGEST = 1 << 30  # characters in a field; Python's own limit is 131,072
+_LONGEST = LONGEST_LINE  # characters in a field; Python's own limit is 131,072
 
 
 def read(path: str | Path) -> Iterator[Pool]:
@@ -47,7 +47,7 @@ def _cells(path: str | Path) -> Iterator[tuple[int, Sequence[str]]]:
 def _text(path: str | Path) -> Iterator[str]:
     """The lines with their ends, which belong to the text where they are quoted."""
     with opened(path) as file:
-        for line, raw in enumerate(file, 1):
+        for line, raw in raw_lines(file, path):
             raw = raw.removeprefix(b"\xef\xbb\xbf") if line == 1 else raw
             try:
                 yield raw.decode("utf-8")

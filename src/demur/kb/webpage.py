@@ -1,0 +1,299 @@
+"""HTML as passages, by selectolax: headings, text, lists, tables, definitions, questions with answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from demur.errors import DataError
+from demur.kb.limits import Limits
+from demur.kb.passages import LONG, Paragraph, Passage
+from demur.kb.questions import answered, key, shown
+
+
+def _names(tags: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\S+", tags))
+
+
+_UNSEEN = _names(
+    "audio canvas datalist embed head iframe input map math nav noscript object option picture script select "
+    "style svg template textarea title video -comment"
+)
+_INLINE = _names(
+    "-text a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark meter "
+    "output q rp rt ruby s samp small span strike strong sub sup time tt u var wbr br"
+)
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = "h1, h2, h3, h4, h5, h6, pre, table, dl, details"
+_DEEPEST = 150  # elements within each other; what is deeper comes as one text
+_LONGEST_HEADING = 200  # characters
+
+
+def passages_of_page(content: bytes, path: str, limits: Limits) -> Iterator[Passage]:
+    """The passages of a web page, each with the headings above it and the nearest place that has an id."""
+    if b"\0" in content[:4096] and content[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+        raise DataError("is binary, no HTML", path=path, fix="save the page as HTML")
+    yield from passages_of_markup(content, path)
+
+
+def passages_of_markup(content: bytes | str, path: str, anchors: bool = True) -> Iterator[Passage]:
+    """The passages of HTML."""
+    from selectolax.lexbor import LexborHTMLParser
+
+    document = LexborHTMLParser(content, encoding=True)
+    known = answered(document)
+    page = _Page(path, anchors, known)
+    main = document.css_first("main, [role=main]")
+    root = main if main is not None and main.text(strip=True) else document.body
+    if root is not None:
+        page.enter(root)
+        title = document.css_first("head > title")
+        if title is not None and root.css_first("h1") is None:
+            page.trail[0] = shown(title.text())[:_LONGEST_HEADING]
+        yield from page.within(root, 0)
+        yield from page.paragraph()
+        yield from page.finished()
+    for question, (asked, answer) in known.items():
+        if question not in page.met:
+            yield from page.unseen(asked, answer)
+
+
+class _Page:
+    """A page as it is walked through: what stands above, and the text that is not finished."""
+
+    def __init__(self, path: str, anchors: bool, known: dict[str, tuple[str, str]]) -> None:
+        self.path, self.anchors, self.known = path, anchors, known
+        self.trail: dict[int, str] = {}
+        self.open: list[str] = []
+        self.anchor = ""
+        self.question = ""
+        self.met: set[str] = set()
+        self.count = 0
+        self.held: list[str] = []
+        self.lead = ""
+
+    def within(self, node: Any, depth: int) -> Iterator[Passage]:
+        """The passages of what stands in an element."""
+        child = node.child
+        while child is not None:
+            yield from self._node(child, depth + 1)
+            child = child.next
+
+    def paragraph(self) -> Iterator[Passage]:
+        """The text up to here, as a passage, unless it is a question that the page says it answers."""
+        text, self.held = shown("".join(self.held)), []
+        if key(text) in self.known:
+            self.question = text
+        elif text.endswith(":") and len(text) <= LONG // 2:
+            yield from self.finished()
+            self.lead = text
+        elif text:
+            yield from self._passages(text)
+
+    def finished(self) -> Iterator[Passage]:
+        """What leads into a list or code, as a passage of its own if there came none."""
+        lead, self.lead = self.lead, ""
+        if lead:
+            yield from self._passages(lead)
+
+    def unseen(self, question: str, answer: str) -> Iterator[Passage]:
+        """The passages of an answer that only stands in the page's data."""
+        self.trail, self.anchor, self.question = {}, "", question
+        yield from self._passages(answer)
+
+    def _node(self, node: Any, depth: int) -> Iterator[Passage]:
+        tag = node.tag
+        if tag in _UNSEEN or (tag not in _INLINE and node.attributes.get("role") == "navigation"):
+            return
+        if tag == "-text":
+            self.held.append(node.text_content or "")
+        elif tag == "br":
+            self.held.append(" ")
+        elif tag in _INLINE and (depth > _DEEPEST or node.css_first(_BLOCKS) is None):
+            self.enter(node)
+            self.held.append(node.text())
+        elif depth > _DEEPEST:
+            yield from self.paragraph()
+            self.held.append(node.text(separator=" "))
+            yield from self.paragraph()
+        else:
+            if tag not in ("ul", "ol") or shown("".join(self.held)).endswith(":"):
+                yield from self.paragraph()
+            if tag in (*_HEADINGS, "dl", "details", "table"):
+                yield from self.finished()
+            before, name = self.anchor, self.enter(node)
+            yield from self._block(node, tag, depth)
+            yield from self.paragraph()
+            if name:
+                yield from self.finished()
+            if name and tag not in _HEADINGS:
+                self.open.pop()
+                self.anchor = before
+
+    def enter(self, node: Any) -> str:
+        """The id of an element; a heading's holds until the next heading, another's in the element."""
+        attributes = node.attributes
+        name = attributes.get("id") or (attributes.get("name") if node.tag == "a" else "") or ""
+        if name and node.tag not in _INLINE:
+            self.anchor = name
+            if node.tag not in _HEADINGS:
+                self.open.append(name)
+        return name
+
+    def _block(self, node: Any, tag: str, depth: int) -> Iterator[Passage]:
+        if tag in _HEADINGS:
+            self._heading(node, int(tag[1]))
+        elif tag in ("ul", "ol") and node.css_first(_BLOCKS) is None:
+            yield from self._list(node)
+        elif tag == "table" and node.css_first(f"table table, {', '.join(_HEADINGS)}, details, dl") is None:
+            yield from self._table(node)
+        elif tag == "dl":
+            yield from self._definitions(node)
+        elif tag == "details":
+            yield from self._details(node, depth)
+        elif tag == "pre":
+            if text := "\n".join(line.rstrip() for line in node.text().split("\n")).strip("\n"):
+                lead, self.lead = self.lead, ""
+                yield from self._passages(f"{lead}\n{text}" if lead else text)
+        else:
+            yield from self.within(node, depth)
+
+    def _heading(self, node: Any, level: int) -> None:
+        inside = next((each for each in node.css("[id], a[name]") if each.tag in _INLINE), None)
+        own = node.attributes.get("id") or (
+            inside and (inside.attributes.get("id") or inside.attributes.get("name"))
+        )
+        self.anchor = own or (self.open[-1] if self.open else "")
+        title = shown(node.text())[:_LONGEST_HEADING]
+        self.trail = {upper: text for upper, text in self.trail.items() if upper < level}
+        self.question = title if key(title) in self.known else ""
+        if title and not self.question:
+            self.trail[level] = title
+
+    def _list(self, node: Any) -> Iterator[Passage]:
+        """The list as one passage or, where it is long, as several with the same lead-in."""
+        lead, self.lead = self.lead, ""
+        if held := shown("".join(self.held)):
+            self.held = []
+            yield from self._passages(lead)
+            lead = held
+        if len(lead) > LONG // 2:
+            yield from self._passages(lead)
+            lead = ""
+        group: list[str] = []
+        for item in _items(node):
+            if group and len("\n".join([lead, *group, item])) > LONG:
+                yield from self._passages("\n".join(filter(None, [lead, *group])))
+                group = []
+            group.append(item)
+        if lead or group:
+            yield from self._passages("\n".join(filter(None, [lead, *group])))
+
+    def _table(self, table: Any) -> Iterator[Passage]:
+        """Each row with the names of its columns, where the first row has names."""
+        if (caption := table.css_first("caption")) is not None and (text := shown(caption.text())):
+            yield from self._passages(text)
+        columns: list[str] = []
+        for number, row in enumerate(table.css("tr")):
+            cells = [each for each in row.iter() if each.tag in ("td", "th")]
+            texts = [shown(_flat(cell)) for cell in cells]
+            heads = row.parent.tag == "thead" or all(cell.tag == "th" for cell in cells)
+            if not number and len(cells) > 1 and heads:
+                columns = texts
+            elif len(columns) == len(texts):
+                told = zip(columns, texts, strict=True)
+                yield from self._passages(
+                    "; ".join(f"{name}: {text}" if name else text for name, text in told if text)
+                )
+            else:
+                yield from self._passages("; ".join(filter(None, texts)))
+
+    def _definitions(self, node: Any) -> Iterator[Passage]:
+        """Each definition under its term; a term that ends with a question mark is a question."""
+        before, terms = (self.question, self.anchor), list[str]()
+        defined = False
+        for each in node.css("dt, dd"):
+            text = shown(_flat(each))
+            name = each.attributes.get("id")
+            if each.tag == "dt":
+                terms = [text] if defined else [*terms, text]
+                defined = False
+                self.anchor = name or before[1]
+            elif text:
+                term = " / ".join(filter(None, terms))
+                defined = True
+                self.anchor = name or self.anchor
+                if asks := term.endswith("?") or key(term) in self.known:
+                    self.question = term
+                yield from self._passages(text if asks or not term else f"{term}: {text}")
+                self.question = before[0]
+        if terms and not defined:
+            yield from self._passages(" / ".join(filter(None, terms)))
+        self.question, self.anchor = before
+
+    def _details(self, node: Any, depth: int) -> Iterator[Passage]:
+        """What unfolds, under what it unfolds from."""
+        summary = node.css_first("summary")
+        title = shown(summary.text())[:_LONGEST_HEADING] if summary is not None else ""
+        before = self.trail, self.question
+        if title.endswith("?") or key(title) in self.known:
+            self.question = title
+        elif title:
+            self.trail = self.trail | {7 + len(self.trail): title}
+        child = node.child
+        while child is not None:
+            if child.tag != "summary":
+                yield from self._node(child, depth + 1)
+            child = child.next
+        yield from self.paragraph()
+        self.trail, self.question = before
+
+    def _passages(self, text: str) -> Iterator[Passage]:
+        yield from self.finished()
+        if not text:
+            return
+        if self.question:
+            self.met.add(key(self.question))
+        source = f"{self.path}#{self.anchor}" if self.anchors and self.anchor else self.path
+        heading = " > ".join(filter(None, [*self.trail.values(), self.question]))
+        self.count += 1
+        for passage in Paragraph([text], 0).passages(
+            source, heading, f"{self.path}:{self.count}", self.question
+        ):
+            yield replace(passage, line=None)
+
+
+def _items(node: Any, depth: int = 0) -> Iterator[str]:
+    """Each item of a list and of the lists in it, with its mark; what stands between items has none."""
+    number = 0
+    for item in node.iter(include_text=True):
+        if item.tag in ("ul", "ol") and depth < _DEEPEST:
+            yield from _items(item, depth + 1)
+        elif item.tag != "li":
+            if text := shown(_flat(item)):
+                yield text
+        else:
+            number += 1
+            mark = f"{number}." if node.tag == "ol" else "-"
+            parts = list(item.iter(include_text=True))
+            lists = [part for part in parts if part.tag in ("ul", "ol") and depth < _DEEPEST]
+            if text := shown("".join(_flat(part) for part in parts if part not in lists)):
+                yield f"{mark} {text}"
+            for each in lists:
+                yield from _items(each, depth + 1)
+
+
+def _flat(node: Any, depth: int = 0) -> str:
+    """The text in an element, with spaces around blocks."""
+    if node.tag == "-text":
+        return node.text_content or ""
+    if node.tag in _UNSEEN:
+        return ""
+    if node.tag == "br":
+        return " "
+    if depth > _DEEPEST:
+        return f" {node.text(separator=' ')} "
+    text = "".join(_flat(each, depth + 1) for each in node.iter(include_text=True))
+    return text if node.tag in _INLINE else f" {text} "

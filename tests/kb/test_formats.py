@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import gzip
+import logging
+from pathlib import Path
+
+import pytest
+
+from demur.errors import DataError, MissingExtra
+from demur.kb import documents
+from demur.kb.documents import read_documents
+from kb_files import docx, paragraph, pdf, table
+
+pytest.importorskip("mammoth")
+pytest.importorskip("pypdfium2")
+pytest.importorskip("selectolax")
+
+BODY = 11
+PAGES = [
+    [(20, "Loans"), (BODY, "Tools are lent for one week, and a drill that is \\256ne comes with its char-"),
+     (BODY, "ger.")],
+    [(15, "Fees"), (BODY, "Twenty pence a day.")],
+]  # fmt: skip
+LIST = "".join(
+    f'<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>'
+    f"<w:r><w:t>{text}</w:t></w:r></w:p>"
+    for text in ("a saw", "a drill")
+)
+NUMBERS = (
+    '<?xml version="1.0"?><w:numbering xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
+    '<w:abstractNum w:abstractNumId="1"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>'
+    '<w:num w:numId="1"><w:abstractNumId w:val="1"/></w:num></w:numbering>'
+)
+
+
+def written(path: Path, content: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def said(path: Path, content: bytes) -> str:
+    with pytest.raises(DataError) as error:
+        list(read_documents(written(path, content)))
+    message = str(error.value)
+    assert message.startswith(f"{path}: ") and "\n" not in message
+    return message
+
+
+def test_a_passage_of_a_pdf_says_its_page(tmp_path: Path) -> None:
+    path = written(tmp_path / "das Hand büch.pdf", pdf(PAGES))
+    assert [(p.source, p.line, p.heading, p.text) for p in read_documents(path)] == [
+        (
+            f"{path}, page 1",
+            None,
+            "Loans",
+            "Tools are lent for one week, and a drill that is fine comes with its charger.",
+        ),
+        (f"{path}, page 2", None, "Loans > Fees", "Twenty pence a day."),
+    ]
+    assert len({p.id for p in read_documents(path)}) == 2
+
+
+def test_running_titles_and_numbers_of_pages_are_left_out(tmp_path: Path) -> None:
+    pages = [
+        [(BODY, "The handbook"), (BODY, f"What stands on page {'abcdef'[n]}."), (BODY, f"Page {n}")]
+        for n in range(6)
+    ]
+    texts = [p.text for p in read_documents(written(tmp_path / "a.pdf", pdf(pages)))]
+    assert texts == [f"What stands on page {letter}." for letter in "abcdef"]
+
+
+def test_items_of_a_pdf_keep_their_lines(tmp_path: Path) -> None:
+    page = [(BODY, "You need these:"), (BODY, "- a saw"), (BODY, "- a drill")]
+    (passage,) = read_documents(written(tmp_path / "a.pdf", pdf([page])))
+    assert passage.text == "You need these:\n- a saw\n- a drill"
+
+
+def test_what_is_no_pdf_to_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.pdf"
+    assert "is no PDF, whatever its name says" in said(path, b"plain text")
+    assert "is no PDF, whatever its name says" in said(path, docx(""))
+    assert "has no text, only pictures of it or nothing; run text recognition (OCR)" in said(path, pdf([[]]))
+    assert "is locked by a password" in said(path, pdf(PAGES, encrypted=True))
+    assert "is a broken PDF" in said(path, pdf(PAGES)[:60])
+    monkeypatch.setenv("DEMUR_READ_PAGES", "9")
+    told = said(path, pdf([[]] * 10))
+    assert "has 10 pages, and more than 9 are not read; to allow more, set DEMUR_READ_PAGES" in told
+
+
+def test_docx_keeps_headings_lists_and_tables(tmp_path: Path) -> None:
+    body = paragraph("Loans", "Heading1") + paragraph("One week.") + table([["Tool", "Days"], ["saw", "3"]])
+    path = written(tmp_path / "a b.docx", docx(body))
+    assert [(p.source, p.line, p.heading, p.text) for p in read_documents(path)] == [
+        (str(path), None, "Loans", "One week."),
+        (str(path), None, "Loans", "Tool; Days"),
+        (str(path), None, "Loans", "saw; 3"),
+    ]
+
+
+def test_a_list_of_a_docx_comes_with_its_lead_in(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "a.docx", docx(paragraph("Bring:") + LIST, {"word/numbering.xml": NUMBERS.encode()})
+    )
+    assert [p.text for p in read_documents(path)] == ["Bring:\n- a saw\n- a drill"]
+
+
+def test_a_docx_in_gzip_is_read_too(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.docx.gz", gzip.compress(docx(paragraph("One."))))
+    assert [p.text for p in read_documents(path)] == ["One."]
+
+
+def test_what_is_no_docx_to_be_read_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.docx"
+    assert "is no DOCX file, or only a part of one" in said(path, b"plain text")
+    assert "is no DOCX file, or only a part of one" in said(path, docx(paragraph("One."))[:-40])
+    assert "is in Word's old format, or locked by a password" in said(path, b"\xd0\xcf\x11\xe0" + b"\0" * 600)
+    assert "cannot be read" in said(path, docx("<w:p>"))
+    monkeypatch.setenv("DEMUR_READ_UNPACKED", "2")
+    bomb = docx(paragraph("One."), {"word/media/picture.png": b"\0" * (3 << 20)})
+    assert len(bomb) < 100_000
+    assert "unpacks to more than 2 MB; to allow more, set DEMUR_READ_UNPACKED" in said(path, bomb)
+
+
+def test_entities_that_grow_are_refused(tmp_path: Path) -> None:
+    grown = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 12))
+    text = f'<!DOCTYPE d [<!ENTITY e0 "ha">{grown}]><d>&e11;</d>'
+    assert "cannot be read" in said(tmp_path / "a.docx", docx("", {"word/document.xml": text.encode()}))
+
+
+def test_in_a_folder_the_rest_is_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    written(tmp_path / "a.pdf", b"no")
+    written(tmp_path / "b.docx", docx(paragraph("Two.")))
+    written(tmp_path / "c.html", b"<p>Three.")
+    written(tmp_path / "d.md", b"Four.")
+    assert [p.text for p in read_documents(tmp_path)] == ["Two.", "Three.", "Four."]
+    assert "a.pdf: is no PDF" in caplog.text and "1 of 4 files are passed over" in caplog.text
+
+
+def test_without_the_extra_one_line_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(documents, "find_spec", lambda module: None)
+    path = written(tmp_path / "a.pdf", pdf(PAGES))
+    with pytest.raises(MissingExtra, match=r"a.pdf: this needs pypdfium2.*pip install 'demur\[formats\]'"):
+        list(read_documents(path))
+    with caplog.at_level(logging.WARNING), pytest.raises(DataError, match=r"none of its 1 files can be read"):
+        list(read_documents(tmp_path))
+    written(tmp_path / "b.pdf", pdf(PAGES))
+    written(tmp_path / "c.txt", b"Three.")
+    caplog.clear()
+    assert [p.text for p in read_documents(tmp_path)] == ["Three."]
+    first, count = [record.getMessage() for record in caplog.records]
+    assert "pip install 'demur[formats]'" in first and "2 of 3 files are passed over" in count
