@@ -103,3 +103,12 @@ def test_threads_may_cut_endings_together() -> None:
                 assert list(threads.map(lambda _: [cut(word) for word in words], range(4))) == [alone] * 4  # noqa: B023
     finally:
         sys.setswitchinterval(before)
+
+
+def test_no_language_cuts_numbers() -> None:
+    """`Words.stems` leaves them alone, as stemming a hundred thousand of them takes seconds."""
+    import snowballstemmer
+
+    for language in snowballstemmer.algorithms():
+        cut = stemmer(language)
+        assert all(cut(number) == number for number in map(str, [*range(0, 2000, 7), 1234567, 9999999]))

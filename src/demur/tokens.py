@@ -80,7 +80,8 @@ class Words:
         ]
         if new:
             cut = stemmer(language)
-            stems = [cut(self._word(place)) for _, place in new]
+            words = [self._word(place) for _, place in new]
+            stems = [word if word.isdecimal() else cut(word) for word in words]  # numbers have no endings
             stem_hashes, counts = hash_words(stems)
             one = counts == 1  # what is cut to nothing stays as it is
             ends = np.cumsum(counts)

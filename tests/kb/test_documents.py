@@ -149,7 +149,7 @@ def test_empty_files_have_no_passages(tmp_path: Path) -> None:
         ("a.txt", b"fine\nb\xe4d", ":2: byte 0xe4 is not UTF-8"),
         ("a.txt", b"\x89PNG\r\n\x1a\n\0\0", ":1: byte 0x89 is not UTF-8"),
         ("a.txt", b"PK\3\4\0\0", ":1: is binary"),
-        ("a.pdf", b"%PDF", "demur does not read files of this kind"),
+        ("a.png", b"PNG", "demur does not read files of this kind"),
         ("a.md.gz", gzip.compress(b"x" * 100_000, mtime=0)[:60], "broken gzip"),
         ("a.jsonl", b'{"text": "a"}\n[1]', ":2: a list where a JSON object was expected"),
         ("a.jsonl", b"{text: 1}", ":1: broken JSON"),
