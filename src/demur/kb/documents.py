@@ -31,6 +31,11 @@ def readable(path: Path) -> bool:
     return _suffix(path) in _READERS
 
 
+def files_in(folder: Path) -> list[Path]:
+    """The files in a folder that demur reads, and in the folders in it, by their names; hidden ones are left out."""
+    return sorted(_paths_in(folder))
+
+
 def _text(path: Path) -> Iterator[Passage]:
     """The paragraphs of a plain text.
 
