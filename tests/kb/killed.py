@@ -33,7 +33,7 @@ def text(name: str, version: int) -> str:
 
 def change(kb: KnowledgeBase, docs: Path, files: dict[str, int], draw: random.Random) -> None:
     """One change of the base, announced and acknowledged."""
-    what = draw.choice(["add", "add", "update", "remove", "embed", "embed", "catch up"])
+    what = draw.choice(["add", "add", "update", "remove", "embed", "embed", "catch up"]) if files else "add"
     after = dict(files)
     some = draw.sample(FILES, 2)
     if what == "add":

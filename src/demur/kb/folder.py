@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,8 @@ class KnowledgeBase:
         self._meanings = Meanings(self.path / "meanings")
         self._having: dict[str, int] = {}
         if (self.path / schema.NAME).is_file():
-            self._truth()
+            with suppress(schema.Empty):
+                self._truth()
 
     # what is asked
 
@@ -325,7 +326,7 @@ class KnowledgeBase:
         if make and not (self.path / schema.NAME).is_file():
             from demur.files import written
 
-            if self.path.is_dir() and any(self.path.iterdir()):
+            if self.path.is_dir() and any(each.suffix != ".lock" for each in self.path.iterdir()):
                 fix = "name a new folder for the knowledge base"
                 raise DataError("is a folder of other things", path=self.path, fix=fix)
             with written(self.path):

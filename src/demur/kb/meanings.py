@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.embedders.base import Vectors
-from demur.kb.schema import told
+from demur.kb.schema import connected, told
 from demur.kb.truth import Generation, Truth
 from demur.types import FloatArray, IntArray
 
@@ -73,16 +73,12 @@ class Meanings:
 
     def _open(self, truth: Truth, embedder: str | None) -> str:
         if self._file is None:
-            if embedder is None:
-                uri = f"{self.path.absolute().as_uri()}?mode=ro"
-                file = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-            else:
-                self.path.parent.mkdir(exist_ok=True)
-                file = sqlite3.connect(self.path, 10, isolation_level=None, check_same_thread=False)
-            self._file, self._inode = file, self.path.stat().st_ino
-            if embedder is not None:
-                file.execute("PRAGMA synchronous = NORMAL")
-                file.executescript(_TABLES)
+            self.path.parent.mkdir(exist_ok=True)
+            self._file = connected(self.path)
+            self._inode = self.path.stat().st_ino
+        if embedder is not None:
+            self._file.execute("PRAGMA synchronous = NORMAL")
+            self._file.executescript(_TABLES)
         facts = dict(self._file.execute("SELECT name, value FROM facts").fetchall())
         right = facts.get("base") == truth.base
         right = right and truth.knows(int(facts["generation"]), facts["mark"])
@@ -188,7 +184,7 @@ class Meanings:
             near = np.arange(len(far))
         near = near[far[near] < np.iinfo(np.uint16).max]
         scales, codes = self._bytes(self._ids[near])
-        cosines = (codes.astype(np.float32) @ unit) * scales
+        cosines = np.multiply(codes, unit, dtype=np.float64).sum(axis=1) * scales  # alike, whatever is beside it
         best: dict[int, float] = {}
         for place, cosine in zip(self.passages[near].tolist(), cosines.tolist(), strict=True):
             best[place] = max(cosine, best.get(place, -1.0))

@@ -67,6 +67,10 @@ _CACHE = 65_536  # KiB
 _BUSY = 10_000  # milliseconds
 
 
+class Empty(DataError):
+    """A file that a kill left before it had become a base; the next change makes it one."""
+
+
 @contextmanager
 def told(path: Path) -> Iterator[None]:
     """Errors of SQLite as one clear line."""
@@ -95,7 +99,7 @@ def opened(path: Path, stem: str | None = None) -> sqlite3.Connection:
     if not path.is_file() and stem is None:
         raise DataError("there is no knowledge base", path=path.parent, fix="make one with demur kb add")
     with told(path):
-        connection = _connected(path)
+        connection = connected(path)
         try:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version > len(MIGRATIONS):
@@ -110,7 +114,9 @@ def opened(path: Path, stem: str | None = None) -> sqlite3.Connection:
     return connection
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def connected(path: Path) -> sqlite3.Connection:
+    """A connection to a file, made if it is not there; where nothing can be written, to read it as it is."""
+
     def connect(query: str) -> sqlite3.Connection:
         uri = f"{path.absolute().as_uri()}{query}"
         found = sqlite3.connect(uri, _BUSY / 1000, uri=True, isolation_level=None, check_same_thread=False)
@@ -153,7 +159,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, stem: str | None) -> No
                 fix = "name another folder"
                 raise DataError("is a database of something else", path=path, fix=fix)
             if stem is None:
-                raise DataError("is empty", path=path, fix="make the knowledge base again")
+                raise Empty("is empty", path=path, fix="add files to it with demur kb add")
         for script in MIGRATIONS[version:]:
             for statement in script.split(";\n"):
                 if statement.strip():
