@@ -89,7 +89,14 @@ class Change:
             "INSERT INTO occurrences VALUES (?, ?, (SELECT id FROM passages WHERE hash = ? AND died IS NULL), "
             "?, ?, ?)",
             (
-                (source, number, hash, _renamed(passage.id, of), _renamed(passage.source, of, ""), passage.line)
+                (
+                    source,
+                    number,
+                    hash,
+                    _renamed(passage.id, of),
+                    _renamed(passage.source, of, ""),
+                    passage.line,
+                )
                 for number, (hash, passage) in enumerate(zip(hashes, batch, strict=True), first)
             ),
         )
@@ -176,7 +183,9 @@ def _counted(truth: Truth, where: str, values: tuple[int, ...]) -> tuple[int, in
         while some := rows.fetchmany(_BATCH * 16):
             count += len(some)
             words += sum(each for each, _ in some)
-            hashes = hashes + np.frombuffer(b"".join(hash for _, hash in some), np.uint64).reshape(-1, 2).sum(0)
+            hashes = hashes + np.frombuffer(b"".join(hash for _, hash in some), np.uint64).reshape(-1, 2).sum(
+                0
+            )
     return count, words, hashes
 
 

@@ -35,7 +35,9 @@ def embed(
     meanings.load()
     now = truth.generation()
     there = np.unique(meanings.passages)
-    alive = np.array([place for (place,) in truth.rows("SELECT id FROM passages WHERE died IS NULL")], np.int64)
+    alive = np.array(
+        [place for (place,) in truth.rows("SELECT id FROM passages WHERE died IS NULL")], np.int64
+    )
     known = truth.rows("SELECT id FROM passages WHERE died IS NOT NULL")  # others may still read these
     kept = np.concatenate([alive, np.array([place for (place,) in known], np.int64)])
     meanings.drop(np.setdiff1d(there, kept).tolist())

@@ -107,7 +107,9 @@ class KnowledgeBase:
         searched = self._truth().searched(found)
         places = [place for place in found if place in searched]
         weights = {word: times * self._idf(word) for word, times in words.items()}
-        scores = scored([searched[place] for place in places], weights, self.stem, now.words / max(1, now.passages))
+        scores = scored(
+            [searched[place] for place in places], weights, self.stem, now.words / max(1, now.passages)
+        )
         return self._best(np.array(places, np.int64), scores, top)
 
     def by_meaning(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
@@ -134,7 +136,9 @@ class KnowledgeBase:
         """What became of each file: only those that are new or have changed are read."""
         return list(self.adding(paths, advance))
 
-    def adding(self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None) -> Iterator[Report]:
+    def adding(
+        self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None
+    ) -> Iterator[Report]:
         """What became of each file, as it goes in; when the last is told, all can be found by words."""
         many = [paths] if isinstance(paths, str | Path) else list(paths)
         with self._writing(make=True) as truth:
@@ -297,6 +301,9 @@ class KnowledgeBase:
 
     def _best(self, places: IntArray, scores: FloatArray, top: int) -> tuple[IntArray, FloatArray]:
         """The best, of those alike in score the first by source and number: so it is the same in any base."""
+        if len(scores) > top:
+            near = np.flatnonzero(scores >= np.partition(scores, -top)[-top])
+            places, scores = places[near], scores[near]
         standing = self._truth().standings(places.tolist(), self._now())
         found = [at for at, place in enumerate(places.tolist()) if place in standing]
         order = sorted(found, key=lambda at: (-scores[at], standing[int(places[at])]))[:top]
@@ -355,7 +362,9 @@ class KnowledgeBase:
                     _log.warning("%s: another process writes to it; waiting up to %g s", self.path, wait)
                 lock.acquire(timeout=wait)
         except Timeout:
-            raise UsageError(f"{self.path}: another process writes to it; try again when it is done") from None
+            raise UsageError(
+                f"{self.path}: another process writes to it; try again when it is done"
+            ) from None
         except OSError as error:
             what = f"cannot be written ({error.strerror})"
             raise DataError(what, path=self.path, fix="change the folder's permissions") from None

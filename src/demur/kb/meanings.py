@@ -104,9 +104,7 @@ class Meanings:
         said = {"generation": str(generation.number), "mark": generation.mark}
         self._file.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", said.items())
 
-    def add(
-        self, entries: Sequence[tuple[int, int]], vectors: Vectors, generation: Generation
-    ) -> None:
+    def add(self, entries: Sequence[tuple[int, int]], vectors: Vectors, generation: Generation) -> None:
         """Take in the vectors of some places, each of a kind: all of them, or none."""
         assert self._file is not None
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -183,8 +181,12 @@ class Meanings:
         else:
             near = np.arange(len(far))
         near = near[far[near] < np.iinfo(np.uint16).max]
+        if not len(near):
+            return np.empty(0, np.int64), np.empty(0)
         scales, codes = self._bytes(self._ids[near])
-        cosines = np.multiply(codes, unit, dtype=np.float64).sum(axis=1) * scales  # alike, whatever is beside it
+        cosines = (
+            np.multiply(codes, unit, dtype=np.float64).sum(axis=1) * scales
+        )  # alike, whatever is beside it
         best: dict[int, float] = {}
         for place, cosine in zip(self.passages[near].tolist(), cosines.tolist(), strict=True):
             best[place] = max(cosine, best.get(place, -1.0))

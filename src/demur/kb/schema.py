@@ -20,7 +20,7 @@ CREATE TABLE generations (
   newest INTEGER NOT NULL, digest TEXT NOT NULL
 ) STRICT;
 
-CREATE TABLE folders (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
+CREATE TABLE folders (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, name TEXT NOT NULL) STRICT;
 
 -- A version of a file or of a named text: in the base from generation `born` until before `died`.
 CREATE TABLE sources (

@@ -57,13 +57,13 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
     """
     seen = set()
     whole = set()
-    for id, folder in truth.rows("SELECT id, path FROM folders ORDER BY path"):
+    for id, folder, called in truth.rows("SELECT id, path, name FROM folders ORDER BY path"):
         found = files_in(Path(folder)) if Path(folder).is_dir() else []
         if found:
             whole.add(id)
         for path in found:
             seen.add(str(path.absolute()))
-            yield _taken(truth, path, id, False, advance)
+            yield _taken(truth, path, id, False, advance, str(Path(called, path.relative_to(folder))))
     rows = truth.rows("SELECT id, name, path, folder FROM sources WHERE died IS NULL AND path IS NOT NULL")
     for id, name, path, folder in sorted(rows, key=lambda row: row[1]):
         if path in seen:
@@ -103,14 +103,16 @@ def named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, str]]:
 def _folder(truth: Truth, path: Path) -> int:
     """The id of a folder whose files are followed."""
     with truth.lock, told(truth.path):
-        insert = "INSERT INTO folders (path) VALUES (?) ON CONFLICT DO NOTHING"
-        truth.connection.execute(insert, (str(path.absolute()),))
+        insert = "INSERT INTO folders (path, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        truth.connection.execute(insert, (str(path.absolute()), str(path)))
     return int(truth.rows("SELECT id FROM folders WHERE path = ?", (str(path.absolute()),))[0][0])
 
 
-def _taken(truth: Truth, path: Path, folder: int | None, by_name: bool, advance: Any) -> Report:
+def _taken(
+    truth: Truth, path: Path, folder: int | None, by_name: bool, advance: Any, name: str = ""
+) -> Report:
     """What became of one file; if it cannot be read, what was read of it before stays."""
-    whole, name = str(path.absolute()), str(path)
+    whole, name = str(path.absolute()), name or str(path)
     try:
         name.encode()
     except UnicodeEncodeError:
