@@ -15,13 +15,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from kb.base_toys import Hashing, write
-
 from demur.kb.folder import KnowledgeBase
+from kb.base_toys import Hashing, write
 
 FILES = [f"f{number}.txt" for number in range(5)]
 _CALLS = {"execute", "executemany", "executescript", "commit", "garbage_collect_files", "rollback"}
 _CALLS |= {"wait_merging_threads", "add_document", "delete_documents_by_term", "mkdir", "rmdir", "unlink"}
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def text(name: str, version: int) -> str:
@@ -42,7 +46,7 @@ def change(kb: KnowledgeBase, docs: Path, files: dict[str, int], draw: random.Ra
         after |= {name: draw.randrange(1000) for name in some if name in files}
     elif what == "remove":
         after = {name: version for name, version in files.items() if name != some[0]}
-    print(json.dumps(after), flush=True)
+    say(json.dumps(after))
     write(docs, {name: text(name, after[name]) for name in some if name in after})
     if what == "add":
         assert all(each.status != "skipped" for each in kb.add([docs / name for name in some]))
@@ -55,7 +59,7 @@ def change(kb: KnowledgeBase, docs: Path, files: dict[str, int], draw: random.Ra
     else:
         shutil.rmtree(kb.path / "words", ignore_errors=True)
         kb.refresh()
-    print("done", flush=True)
+    say("done")
     files.clear()
     files.update(after)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from kb.base_toys import Hashing, found, held, write
 
 import demur
 from demur.asking import Library, as_plain
@@ -17,6 +16,7 @@ from demur.errors import DataError, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.syncing import Report
+from kb.base_toys import Hashing, found, held, write
 
 HANDBOOK = {
     "a.md": "# Loans\n\nA drill may be kept for one week.\n\nLadders are lent for three days.\n",

@@ -11,12 +11,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from kb.base_toys import Hashing, found, held, write
 
 from demur.errors import DataError
 from demur.kb import schema
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from kb.base_toys import Hashing, found, held, write
 
 TESTS = Path(__file__).parents[1]
 
@@ -131,7 +131,7 @@ def test_a_full_disk_keeps_what_was_there(kb: KnowledgeBase, tmp_path: Path) -> 
     pages = kb._truth().rows("PRAGMA page_count")[0][0]
     kb._truth().rows(f"PRAGMA max_page_count = {pages + 2}")  # what SQLite says when the disk is full
     write(tmp_path / "docs", {"large.txt": "\n\n".join(f"Line {n} of a large file." for n in range(3000))})
-    with pytest.raises(DataError, match="cannot be written .*full.*; free space") as error:
+    with pytest.raises(DataError, match=r"cannot be written .*full.*; free space") as error:
         kb.update()
     assert "\n" not in str(error.value)
     assert held(kb) == before and kb.generation == generation
@@ -151,7 +151,8 @@ def test_a_disk_that_is_full_for_the_index_loses_no_passage(kb: KnowledgeBase) -
     size = 150_000
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     try:
-        kb.put("many", (Passage(str(n), f"Passage {{n}} says {{n * n}} and {{n * 7}}.") for n in range(20000)))
+        many = (Passage(str(n), f"Passage {{n}} says {{n * n}} and {{n * 7}}.") for n in range(20000))
+        kb.put("many", many)
     except DataError as error:
         print(error)
     """
@@ -193,8 +194,8 @@ def test_a_folder_that_may_not_be_written_is_read(kb: KnowledgeBase, words: str)
         path.chmod(0o555 if path.is_dir() else 0o444)
     if os.geteuid() == 0:  # whom permissions do not stop
         code = (
-            "import os\nreal = os.access\nos.access = lambda path, mode: mode != os.W_OK and real(path, mode)\n"
-            + code
+            "import os\nreal = os.access\n"
+            "os.access = lambda path, mode: mode != os.W_OK and real(path, mode)\n" + code
         )
     try:
         done = subprocess.run(

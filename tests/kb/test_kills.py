@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from kb.base_toys import Hashing, found, held, write
-from kb.killed import text
 
 from demur.errors import DataError
 from demur.kb.folder import KnowledgeBase
+from kb.base_toys import Hashing, found, held, write
+from kb.killed import text
 
 TESTS = Path(__file__).parents[1]
 QUESTIONS = "which keeper guards place 1?", "story of towers", "the same door", "edition 7"

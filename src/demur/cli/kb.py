@@ -40,7 +40,7 @@ def add(
     words_only: WordsOnlyFlag = False,
     json: JsonFlag = False,
 ) -> None:
-    """Add files and folders, and make the knowledge base if it is not there; only what has changed is read."""
+    """Add files and folders, and make the knowledge base if need be; only what has changed is read."""
     from demur.kb.folder import KnowledgeBase
 
     with warnings_noted():

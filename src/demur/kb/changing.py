@@ -86,8 +86,8 @@ class Change:
             ),
         )
         self.truth.connection.executemany(
-            "INSERT INTO occurrences VALUES (?, ?, (SELECT id FROM passages WHERE hash = ? AND died IS NULL), "
-            "?, ?, ?)",
+            "INSERT INTO occurrences VALUES "
+            "(?, ?, (SELECT id FROM passages WHERE hash = ? AND died IS NULL), ?, ?, ?)",
             (
                 (
                     source,

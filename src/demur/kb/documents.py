@@ -32,7 +32,7 @@ def readable(path: Path) -> bool:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files in a folder that demur reads, and in the folders in it, by their names; hidden ones are left out."""
+    """The files that demur reads in a folder and in those in it, by their names, but for hidden ones."""
     return sorted(_paths_in(folder))
 
 

@@ -26,7 +26,7 @@ class Label:
 
 
 def add(truth: Truth, question: str, place: int | None, label: int, generation: Generation) -> None:
-    """Nothing, once it is kept that a passage answers a question (1) or not (0), or that none does (None, 0)."""
+    """Nothing, once it is kept that a passage answers (1) or not (0), or that none does (None, 0)."""
     if not question.strip():
         raise UsageError("a label needs a question")
     if label not in (0, 1) or (place is None and label):
@@ -45,7 +45,7 @@ def add(truth: Truth, question: str, place: int | None, label: int, generation: 
 
 
 def every(truth: Truth) -> list[Label]:
-    """All labels, in the order in which they were given; of the same question and passage the last one counts."""
+    """All labels, in the order in which they were given."""
     rows = truth.rows(
         "SELECT l.question, l.label, p.id, l.heading, l.text, l.made FROM labels l "
         "LEFT JOIN passages p ON p.hash = l.hash AND p.died IS NULL ORDER BY l.id"

@@ -176,10 +176,7 @@ class Meanings:
             far += np.bitwise_count(column ^ bits)
         far[self.passages > newest] = far[np.isin(self.passages, dead)] = np.iinfo(np.uint16).max
         depth = max(AGAIN, 5 * top)
-        if len(far) > depth:
-            near = np.argpartition(far, depth)[:depth]
-        else:
-            near = np.arange(len(far))
+        near = np.argpartition(far, depth)[:depth] if len(far) > depth else np.arange(len(far))
         near = near[far[near] < np.iinfo(np.uint16).max]
         if not len(near):
             return np.empty(0, np.int64), np.empty(0)
