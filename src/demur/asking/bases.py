@@ -53,7 +53,7 @@ class BaseLibrary(Library):
         return len(self.base)
 
     @property
-    def fingerprint(self) -> str:  # type: ignore[override]
+    def fingerprint(self) -> str:
         """A hash of all that is searched, and how."""
         return self.base.fingerprint
 

@@ -191,7 +191,7 @@ class Meanings:
 
     def _bytes(self, ids: IntArray) -> tuple[FloatArray, NDArray[np.int8]]:
         assert self._file is not None
-        rows = {}
+        rows: dict[int, tuple[float, bytes]] = {}
         for start in range(0, len(ids), AGAIN):
             some = ids[start : start + AGAIN].tolist()
             marks = ",".join("?" * len(some))

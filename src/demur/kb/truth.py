@@ -40,7 +40,8 @@ class Truth:
         self.connection = schema.opened(path, stem)
         self.lock = RLock()
         facts = dict(self.rows("SELECT name, value FROM facts"))
-        self.base, self.stem = facts["base"], facts["stem"]
+        self.base: str = facts["base"]
+        self.stem: str = facts["stem"]
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement."""
