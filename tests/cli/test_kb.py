@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from demur.cli.main import main
+from demur.errors import MissingExtra
 from kb.base_toys import Hashing, write
 
 
@@ -113,3 +114,25 @@ def test_watching_takes_in_what_comes(
     monkeypatch.setattr("time.sleep", sleep)
     assert run(monkeypatch, "kb", "update", "h.kb", "--watch", "--every", "3") == 0
     assert "added docs/new.txt" in capsys.readouterr().out and turns == [3.0, 3.0]
+
+
+def test_vectors_that_are_broken_off_are_told_and_made_later(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing(breaks_after=0))
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 1
+    assert "0 of 1 passages have vectors; demur kb update makes the others" in capsys.readouterr().err
+    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing())
+    assert run(monkeypatch, "kb", "update", "h.kb", "--json") == 0
+    assert told(capsys)["embedded"] == 1
+
+
+def test_without_an_encoder_words_are_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none(name: str) -> Hashing:
+        raise MissingExtra("this needs an encoder")
+
+    monkeypatch.setattr("demur.embedders.embedder", none)
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0
+    assert "found by words only: this needs an encoder" in capsys.readouterr().err
