@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package clients contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again guarantee fold makers reproduce docs format clean
+.PHONY: run test package clients contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb guarantee fold makers reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -96,6 +96,10 @@ bench-memory: $(VENV)/.dev
 # The committee's Table 1 on two datasets, whole, from an empty cache; about an hour. The data must be there.
 bench-again: $(VENV)/.dev
 	$(BIN)/python -W ignore -m bench again
+
+# A million passages in a knowledge base: adding, memory, disk, and how soon they are found; some ten minutes.
+bench-kb: $(VENV)/.dev
+	$(BIN)/python -m bench kb
 
 # The small model that comes with demur, from its recipe: some five hours on one core. The data must be there.
 mini: $(VENV)/.dev

@@ -34,13 +34,14 @@ PARTS = (
     "finetune",
     "committee",
 )
-ALONE = ("rank", "memory", "again")  # asked for by name: they want other libraries, or a long while
+ALONE = ("rank", "memory", "again", "kb")  # asked for by name: they want other libraries, or a long while
 PACKAGES = (
     "demur",
     "numpy",
     "scipy",
     "torch",
     "onnxruntime",
+    "tantivy",
     "sentence-transformers",
     "fastembed",
     "FlashRank",

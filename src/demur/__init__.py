@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from demur.data import load
     from demur.errors import DemurError, NoThreshold
     from demur.evaluation import compare, evaluate
+    from demur.kb.folder import KnowledgeBase as kb  # noqa: N813  # called like it, and imported from too
     from demur.rankers import open_model as open
     from demur.rankers import ranker
     from demur.reading import reader
@@ -33,6 +34,7 @@ __all__ = [
     "calibrate",
     "compare",
     "evaluate",
+    "kb",
     "load",
     "open",
     "ranker",
@@ -52,6 +54,7 @@ _HOMES = {
     "calibrate": "risk.gate",
     "compare": "evaluation",
     "evaluate": "evaluation",
+    "kb": "kb:*",
     "load": "data",
     "open": "rankers:open_model",
     "ranker": "rankers",
@@ -65,7 +68,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'demur' has no attribute {name!r}")
     home, _, called = _HOMES[name].partition(":")
-    return getattr(importlib.import_module(f"demur.{home}"), called or name)
+    module = importlib.import_module(f"demur.{home}")
+    return module if called == "*" else getattr(module, called or name)
 
 
 def __dir__() -> list[str]:

@@ -9,11 +9,13 @@ from threading import RLock
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
+from demur.asking.bases import library_of
 from demur.asking.gate import NONE, Gate, find_gate, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library
 from demur.asking.reading import check_quotes, looks, reader_for, reads
 from demur.asking.searching import DEPTH, Search
 from demur.errors import UsageError
+from demur.kb.base import Passages
 from demur.rankers import Ranker
 from demur.rankers import ranker as ranker_named
 from demur.types import Abstention, Answer
@@ -37,7 +39,7 @@ class Session:
     @classmethod
     def open(
         cls,
-        documents: Documents | Library,
+        documents: Documents | Library | Passages,
         ranker: str | Path | Ranker | None = None,
         gate: str | Path | Gate | None = None,
         reader: str | Path | object | None = None,
@@ -51,7 +53,7 @@ class Session:
         """
         who, judge = _chosen(ranker, gate, risk)
         second = None if who in AS_FOUND else ranker_named(who)
-        search = (documents if isinstance(documents, Library) else Library(documents, stem)).search(second)
+        search = library_of(documents, stem).search(second)
         quoting = reader_for(reader, search.ranker)
         if judge is not None:
             try:
@@ -96,7 +98,7 @@ class Session:
 
 def ask(
     question: str,
-    documents: Documents | Library,
+    documents: Documents | Library | Passages,
     ranker: str | Path | Ranker | None = None,
     gate: str | Path | Gate | None = None,
     top: int = 5,

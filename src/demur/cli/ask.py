@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from demur.cli.console import JsonFlag, warnings_noted
-from demur.cli.document_options import ExampleFlag, FromOption, StemOption, documents
+from demur.cli.document_options import ExampleFlag, FromOption, KbOption, StemOption, asked_of
 from demur.cli.gate_options import GateOption, RiskOption
 from demur.cli.promises import ExplainFlag
 
@@ -17,6 +17,7 @@ def ask(
         str | None, typer.Argument(help="The question; - reads one per line from stdin.")
     ] = None,
     sources: FromOption = None,
+    kb: KbOption = None,
     example: ExampleFlag = False,
     top: Annotated[int, typer.Option(min=1, help="How many passages to show.")] = 5,
     ranker: Annotated[
@@ -52,7 +53,7 @@ def ask(
     if question is not None and not question.strip() and not interactive:
         raise UsageError("the question is empty; write one in quotes")
     with warnings_noted():
-        session = Session.open(documents(sources, example), ranker, gate, reader, risk, stem)
+        session = Session.open(asked_of(kb, sources, example), ranker, gate, reader, risk, stem)
     shown = Shown(session, top, explain, json)
     if question == "-" or interactive:
         questions.answer(shown, question if question != "-" else None, interactive)

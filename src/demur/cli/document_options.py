@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from demur.asking import Passage
     from demur.asking.searching import Search
+    from demur.kb.folder import KnowledgeBase
     from demur.types import Pool
 
 FromOption = Annotated[
@@ -21,6 +22,10 @@ FromOption = Annotated[
     typer.Option(
         "--from", metavar="FILE", help="A .md, .txt, .csv or .jsonl file or a folder; may be repeated."
     ),
+]
+KbOption = Annotated[
+    Path | None,
+    typer.Option("--kb", metavar="BASE", help="A knowledge base, which demur kb makes, in place of files."),
 ]
 ExampleFlag = Annotated[bool, typer.Option("--example", help="Ask the handbook that comes with demur.")]
 StemOption = Annotated[
@@ -40,6 +45,22 @@ def documents(sources: list[Path] | None, example: bool) -> Iterable[Passage]:
 
         return passages()
     return tracked(read_documents(sources or []), "reading", "passages")
+
+
+def asked_of(
+    base: Path | None, sources: list[Path] | None, example: bool
+) -> Iterable[Passage] | KnowledgeBase:
+    """What is asked: a knowledge base, the passages of files, or those of the handbook."""
+    from demur.errors import UsageError
+    from demur.kb.folder import KnowledgeBase
+
+    if base is None:
+        return documents(sources, example)
+    if sources or example:
+        raise UsageError("ask a knowledge base with --kb, or files with --from, or --example; not several")
+    opened = KnowledgeBase(base)
+    opened.refresh()
+    return opened
 
 
 def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:

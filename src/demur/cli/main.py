@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from demur import __version__, processor
-from demur.cli import data, vectors
+from demur.cli import data, kb, vectors
 from demur.cli.advise import advise
 from demur.cli.ask import ask
 from demur.cli.calibrate import calibrate
@@ -65,6 +65,7 @@ app.command()(serve)
 app.command()(mcp)
 app.command()(plot)
 app.command()(reproduce)
+app.add_typer(kb.app, name="kb")
 app.add_typer(data.app, name="data")
 app.add_typer(vectors.app, name="vectors")
 

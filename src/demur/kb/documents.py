@@ -33,6 +33,11 @@ def readable(path: Path) -> bool:
     return _suffix(path) in _READERS
 
 
+def files_in(folder: Path) -> list[Path]:
+    """The files that demur reads in a folder and in those in it, by their names, but for hidden ones."""
+    return sorted(_paths_in(folder))
+
+
 def _text(path: Path) -> Iterator[Passage]:
     """The paragraphs of a plain text.
 

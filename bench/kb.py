@@ -1,0 +1,134 @@
+"""A million short passages in a knowledge base: adding by words, memory, disk, and how soon they are found.
+
+Vectors are drawn at random: what is measured is the search, not the encoder. Another number of passages is
+taken with DEMUR_BENCH_PASSAGES, for a trial; only the million is to be kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from bench.common import Row, below, seconds_once, sentences, told
+from demur.embedders.base import Vectors
+from demur.kb.folder import KnowledgeBase
+
+PASSAGES = int(os.environ.get("DEMUR_BENCH_PASSAGES", "1000000"))
+WORDS = 20
+PART = 100_000
+QUESTIONS = 100
+SPEED, MEMORY, DISK = 5_000, 3.0, 1.5  # passages a second, GB, GB
+BY_WORDS, BY_MEANING = 0.05, 0.1  # seconds
+
+
+class Drawn:
+    """Random vectors, the same for the same number of texts."""
+
+    fingerprint = "drawn"
+    width = 384
+
+    def __init__(self) -> None:
+        self.draw = np.random.default_rng(0)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row per text."""
+        return self.draw.standard_normal((len(texts), self.width)).astype(np.float32)
+
+
+def run() -> list[Row]:
+    """The rows, measured in a process of its own, as what a benchmark imports counts as memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        for part in range(-(-PASSAGES // PART)):
+            texts = sentences(min(PART, PASSAGES - part * PART), WORDS, seed=part)
+            Path(folder, f"part{part}.txt").write_text("\n\n".join(texts), "utf-8")
+        made = [sys.executable, "-m", "bench.kb", folder]
+        found = json.loads(subprocess.run(made, check=True, stdout=subprocess.PIPE).stdout)
+    speed, passages = found["passages"] / found["adding"], f"{found['passages']:,} passages"
+    return [
+        Row(
+            what=f"{passages}: added by words, a second",
+            found=f"{speed:,.0f}",
+            goal=f">= {SPEED:,}",
+            met=speed >= SPEED,
+        ),
+        Row(
+            what="memory while adding, at most",
+            found=f"{found['adding_memory']:.2f} GB",
+            goal=f"<= {MEMORY:g} GB",
+            met=found["adding_memory"] <= MEMORY,
+        ),
+        Row(
+            what="memory with vectors and questions, at most",
+            found=f"{found['memory']:.2f} GB",
+            goal=f"<= {MEMORY:g} GB",
+            met=found["memory"] <= MEMORY,
+        ),
+        Row(
+            what="disk, vectors and all",
+            found=f"{found['disk']:.2f} GB",
+            goal=f"<= {DISK:g} GB",
+            met=found["disk"] <= DISK,
+        ),
+        told("  of it the truth and the index of words", f"{found['words_disk']:.2f} GB"),
+        told("vectors kept, a second, without making them", f"{found['passages'] / found['embedding']:,.0f}"),
+        told("opening it again, vectors and all", f"{found['opening']:.2f} s"),
+        below("the best 100 by words: p50", statistics.median(found["words"]), BY_WORDS),
+        told("  p95", f"{1000 * statistics.quantiles(found['words'], n=20)[-1]:.1f} ms"),
+        below("the best 100 by meaning: p50", statistics.median(found["meanings"]), BY_MEANING),
+        told("  p95", f"{1000 * statistics.quantiles(found['meanings'], n=20)[-1]:.1f} ms"),
+    ]
+
+
+def measured(folder: Path) -> dict[str, object]:
+    """What is found of the files in a folder, added to a base beside them."""
+    files = sorted(folder.glob("*.txt"))
+    kb = KnowledgeBase(folder / "bench.kb")
+    adding = seconds_once(lambda: kb.add(files))
+    after_adding, words_disk = _memory(), _disk(kb.path)
+    embedding = seconds_once(lambda: kb.embed(Drawn()))
+    kb.close()
+    start = time.perf_counter()
+    kb = KnowledgeBase(folder / "bench.kb")
+    kb.refresh()
+    opening = time.perf_counter() - start
+    draw = random.Random(0)
+    lines = files[0].read_text("utf-8").split("\n\n")
+    questions = [" ".join(draw.sample(draw.choice(lines).split(), 8)) for _ in range(QUESTIONS)]
+    vectors = Drawn().embed(questions)
+    kb.by_words(questions[0], 100), kb.by_meaning(vectors[0], 100)
+    return {
+        "passages": len(kb),
+        "adding": adding,
+        "adding_memory": after_adding,
+        "embedding": embedding,
+        "words_disk": words_disk,
+        "disk": _disk(kb.path),
+        "opening": opening,
+        "words": [seconds_once(lambda q=each: kb.by_words(q, 100)) for each in questions],  # type: ignore[misc]
+        "meanings": [seconds_once(lambda v=each: kb.by_meaning(v, 100)) for each in vectors],  # type: ignore[misc]
+        "memory": _memory(),
+    }
+
+
+def _memory() -> float:
+    unit = 2**30 if sys.platform == "darwin" else 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def _disk(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e9
+
+
+if __name__ == "__main__":
+    print(json.dumps(measured(Path(sys.argv[1]))))

@@ -1,0 +1,194 @@
+"""`demur kb`: a knowledge base in a folder, which is read once and asked often."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from demur.cli.console import JsonFlag, emit, harmless, meter, note, say, warnings_noted
+
+if TYPE_CHECKING:
+    from demur.kb.folder import KnowledgeBase
+    from demur.kb.syncing import Report
+
+_STATUSES = "added", "changed", "unchanged", "removed", "skipped"
+
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Keep files in a knowledge base, to ask them often."
+)
+BaseArgument = Annotated[Path, typer.Argument(metavar="BASE", help="The knowledge base's folder.")]
+WordsOnlyFlag = Annotated[
+    bool, typer.Option("--words-only", help="Make no vectors now: what is new is found by its words alone.")
+]
+
+
+@app.command()
+def add(
+    base: BaseArgument,
+    sources: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files and folders to read.")],
+    stem: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LANGUAGE",
+            help="The language whose word endings do not count, or none; for a new base, else english.",
+        ),
+    ] = None,
+    words_only: WordsOnlyFlag = False,
+    json: JsonFlag = False,
+) -> None:
+    """Add files and folders, and make the knowledge base if need be; only what has changed is read."""
+    from demur.kb.folder import KnowledgeBase
+
+    with warnings_noted():
+        kb = KnowledgeBase(base, stem)
+        with meter("reading", "passages") as advance:
+            _finish(kb, list(_shown(kb.adding(sources, advance), json)), words_only, json)
+
+
+@app.command()
+def update(
+    base: BaseArgument,
+    words_only: WordsOnlyFlag = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on, and look every few seconds, until interrupted.")
+    ] = False,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 5.0,
+    json: JsonFlag = False,
+) -> None:
+    """Read again what has changed in the files and folders that were added; make vectors that are missing."""
+    import time
+
+    kb = _there(base)
+    with warnings_noted():
+        while watch:
+            found = list(_shown(kb.updating(), json))
+            if any(each.status not in ("unchanged", "skipped") for each in found) or _missing(kb):
+                if json:
+                    emit(_told(kb, found), None)
+                _embed(kb, words_only)
+            time.sleep(every)
+        with meter("reading", "passages") as advance:
+            _finish(kb, list(_shown(kb.updating(advance), json)), words_only, json)
+
+
+@app.command()
+def remove(
+    base: BaseArgument,
+    sources: Annotated[
+        list[Path], typer.Argument(metavar="SOURCE...", help="Files by their names, or whole folders.")
+    ],
+    json: JsonFlag = False,
+) -> None:
+    """Take files out of the knowledge base; the files themselves stay."""
+    with warnings_noted():
+        kb = _there(base)
+        found = list(_shown(iter(kb.remove(sources)), json))
+        emit(_told(kb, found)) if json else say(_size(kb))
+
+
+@app.command()
+def status(base: BaseArgument, json: JsonFlag = False) -> None:
+    """Show what is in the knowledge base."""
+    with warnings_noted():
+        kb = _there(base)
+        rows = kb.sources()
+    if json:
+        listed = [{"source": name, "kind": kind, "passages": count} for name, kind, count in rows]
+        emit(_told(kb, []) | {"stem": kb.stem, "listed": listed})
+        return
+    for name, kind, count in rows:
+        say(f"{count:>9,}  {kind:<6}  {harmless(name)}")
+    say(_size(kb))
+
+
+@app.command()
+def rebuild(base: BaseArgument, words_only: WordsOnlyFlag = False, json: JsonFlag = False) -> None:
+    """Make anew all that is derived: the index of words, and the vectors."""
+    with warnings_noted():
+        kb = _there(base)
+        with meter("indexing", "passages", len(kb)) as advance:
+            kb.rebuild(advance)
+        _finish(kb, [], words_only, json)
+
+
+def _there(base: Path) -> KnowledgeBase:
+    from demur.kb.folder import KnowledgeBase
+
+    kb = KnowledgeBase(base)
+    kb.refresh()
+    return kb
+
+
+def _shown(reports: Iterator[Report], json: bool) -> Iterator[Report]:
+    """The reports; what was skipped goes to stderr, and what has changed is shown to people."""
+    for report in reports:
+        if report.status == "skipped":
+            note(f"skipped {harmless(report.source)}: {harmless(report.reason)}")
+        elif report.status != "unchanged" and not json:
+            many = "" if report.status == "removed" else f" ({report.passages:,} passages)"
+            say(f"{report.status} {harmless(report.source)}{many}")
+        yield report
+
+
+def _finish(kb: KnowledgeBase, reports: list[Report], words_only: bool, json: bool) -> None:
+    """Make vectors, and tell what there is; exit 2 if a file that was named, or every file, was skipped."""
+    _embed(kb, words_only)
+    emit(_told(kb, reports)) if json else say(_size(kb))
+    skipped = [each for each in reports if each.status == "skipped"]
+    if any(each.named for each in skipped) or (skipped and len(skipped) == len(reports)):
+        raise typer.Exit(2)
+
+
+def _embed(kb: KnowledgeBase, words_only: bool) -> None:
+    """Make the vectors that are missing; what is done stays done when this is broken off."""
+    from demur.embedders import embedder
+    from demur.errors import MissingExtra
+
+    missing = _missing(kb)
+    if words_only or not missing:
+        return
+    try:
+        encoder = embedder("encoder")
+        with meter("embedding", "passages", missing) as advance:
+            kb.embed(encoder, advance)
+    except MissingExtra as error:
+        note(f"found by words only: {error}")
+    except KeyboardInterrupt:
+        kb.refresh()
+        note(f"{kb.embedded:,} of {len(kb):,} passages have vectors; demur kb update makes the others")
+        raise typer.Exit(1) from None
+
+
+def _missing(kb: KnowledgeBase) -> int:
+    return len(kb) - kb.embedded
+
+
+def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
+    """What there is, how many files are of each status, and each file."""
+    counts = Counter(report.status for report in reports)
+    return {
+        "base": str(kb.path),
+        "generation": kb.generation,
+        "sources": len(kb.sources()),
+        "passages": len(kb),
+        "embedded": kb.embedded,
+        **{status: counts[status] for status in _STATUSES},
+        "files": [
+            {
+                "source": each.source,
+                "status": each.status,
+                "passages": each.passages,
+                "reason": each.reason or None,
+            }
+            for each in reports
+        ],
+    }
+
+
+def _size(kb: KnowledgeBase) -> str:
+    parts = f"{len(kb.sources()):,} sources", f"{len(kb):,} passages", f"{kb.embedded:,} found by meaning too"
+    return f"{kb.path}: generation {kb.generation}, {', '.join(parts)}"

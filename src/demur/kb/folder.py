@@ -1,0 +1,184 @@
+"""A knowledge base that lasts: a folder with the truth, and what is derived of it to find passages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.errors import DataError, UsageError
+from demur.kb import labels, schema, syncing
+from demur.kb.changing import KEPT, Source, change, purge
+from demur.kb.embedding import embed
+from demur.kb.labels import Label
+from demur.kb.passages import Passage
+from demur.kb.read import ReadBase
+from demur.kb.syncing import Report
+from demur.kb.truth import Truth
+from demur.kb.words import Words
+
+if TYPE_CHECKING:
+    from demur.kb.embedding import Embeds
+    from demur.types import Abstention, Answer
+
+_OFTEN = 100_000  # passages added, after which they are made findable before the rest is read
+Advance = Callable[[int], None]
+
+
+class KnowledgeBase(ReadBase):
+    """Passages of files and folders, kept in a folder, that can be found by words and by meaning.
+
+    Nothing is written before the first change, which makes the folder. What other processes change is seen
+    after `refresh`; until then all answers are of one generation. `stem` names the language whose word
+    endings do not count, english if not said; a base keeps to it. `wait` is how many seconds to wait for
+    another process that writes.
+    """
+
+    def ask(self, question: str, top: int = 5, **settings: Any) -> Answer | Abstention:
+        """The answer from these passages as they are now; the settings are those of `demur.ask`."""
+        import demur
+
+        self.refresh()
+        return demur.ask(question, self, top=top, **settings)
+
+    def add(self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None) -> list[Report]:
+        """What became of each file: only those that are new or have changed are read."""
+        return list(self.adding(paths, advance))
+
+    def adding(
+        self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None
+    ) -> Iterator[Report]:
+        """What became of each file, as it goes in; when the last is told, all can be found by words."""
+        many = [paths] if isinstance(paths, str | Path) else list(paths)
+        with self._writing(make=True) as truth:
+            yield from self._findable(truth, syncing.added(truth, many, advance))
+
+    def updating(self, advance: Advance | None = None) -> Iterator[Report]:
+        """What became of each file, as the base is brought up to date with its files and folders."""
+        with self._writing() as truth:
+            yield from self._findable(truth, syncing.updated(truth, advance))
+
+    def update(self, advance: Advance | None = None) -> list[Report]:
+        """What became of each file: the base is up to date with its files and folders."""
+        return list(self.updating(advance))
+
+    def put(self, name: str, passages: Iterable[Passage]) -> Report:
+        """What became of passages with a name of their own, in the place of any that had it before."""
+        with self._writing(make=True) as truth:
+            rows = truth.rows("SELECT id, path FROM sources WHERE name = ? AND died IS NULL", (name,))
+            if rows and rows[0][1]:
+                raise UsageError(f"{name} is a file of this knowledge base; give the text another name")
+            id = rows[0][0] if rows else 0
+            with change(truth, f"put {name}") as made:
+                count = made.put(Source(name, "text", id=id), passages)
+            report = Report(name, "changed" if id else "added", count)
+            return list(self._findable(truth, iter([report]))).pop()
+
+    def remove(self, sources: str | Path | Iterable[str | Path]) -> list[Report]:
+        """What was taken out: files by their names or paths, or all in a folder, in one change."""
+        many = [sources] if isinstance(sources, str | Path) else list(sources)
+        with self._writing() as truth:
+            found = syncing.named(truth, many)
+            for path in many:  # a folder that was taken out is not followed any more
+                truth.rows("DELETE FROM folders WHERE path = ?", (str(Path(path).absolute()),))
+            return list(self._findable(truth, syncing.removed(truth, found)))
+
+    def rebuild(self, advance: Advance | None = None) -> None:
+        """Nothing, once the index of words is made anew; vectors are made anew by the next `embed`."""
+        import shutil
+
+        with self._writing() as truth:
+            now = truth.generation()
+            shutil.rmtree(self.path / "words", ignore_errors=True)
+            self._words = Words(self.path / "words", truth.stem)
+            self._words.catch_up(truth, now, advance)
+            purge(truth, now.number, 0)
+            with self._lock("embed"):
+                self._meanings.remove()
+        self.refresh()
+
+    def embed(self, embedder: Embeds, advance: Advance | None = None) -> int:
+        """How many passages got vectors; may be broken off at any time, and goes on where it was."""
+        self._now()
+        with self._lock("embed"):
+            count = embed(self._truth(), self._meanings, embedder, advance)
+        self.refresh()
+        return count
+
+    @property
+    def embedded(self) -> int:
+        """How many passages can be found by meaning."""
+        now = self._now()
+        places = np.unique(self._meanings.passages)
+        return int(np.count_nonzero((places <= now.newest) & ~np.isin(places, self._dead)))
+
+    @property
+    def embedder(self) -> str:
+        """The fingerprint of what made the vectors; nothing where there are none."""
+        self._now()
+        return self._meanings.open(self._truth())
+
+    def sources(self) -> list[tuple[str, str, int]]:
+        """Name, kind and number of passages of each source."""
+        number = self._now().number
+        return [
+            (name, kind, count)
+            for name, kind, count in self._truth().rows(
+                "SELECT name, kind, (SELECT count(*) FROM occurrences WHERE source = id) FROM sources "
+                "WHERE born <= ? AND (died IS NULL OR died > ?) ORDER BY name",
+                (number, number),
+            )
+        ]
+
+    def share_changed_since(self, generation: int) -> float:
+        """The share of passages that are others than at a generation: 0 for none, 1 for all."""
+        return self._truth().share_changed_since(generation)
+
+    def label(self, question: str, place: int | None, label: int) -> None:
+        """Nothing, once it is kept that a passage answers (1) or not (0), or that none does (None, 0)."""
+        labels.add(self._truth(), question, place, label, self._now())
+
+    def labels(self) -> list[Label]:
+        """All labels, in the order in which they were given."""
+        return labels.every(self._truth())
+
+    def _findable(self, truth: Truth, reports: Iterator[Report]) -> Iterator[Report]:
+        """The reports; now and then, and at the end, what they tell of can be found."""
+        new = 0
+        try:
+            for report in reports:
+                if report.status in ("added", "changed"):
+                    new += report.passages
+                if new >= _OFTEN:
+                    self._words.catch_up(truth, truth.generation())
+                    new = 0
+                yield report
+        finally:
+            last = truth.generation()
+            if self._words.state() != (truth.base, last.number, last.mark or "-"):
+                self._words.catch_up(truth, last)
+            purge(truth, last.number, KEPT)
+            self.refresh()
+
+    @contextmanager
+    def _writing(self, make: bool = False) -> Iterator[Truth]:
+        """A block in which no other process writes."""
+        if make and not (self.path / schema.NAME).is_file():
+            from demur.files import written
+
+            if self.path.is_dir() and any(each.suffix != ".lock" for each in self.path.iterdir()):
+                fix = "name a new folder for the knowledge base"
+                raise DataError("is a folder of other things", path=self.path, fix=fix)
+            with written(self.path):
+                self.path.mkdir(exist_ok=True)
+        elif self._opened is None and not (self.path / schema.NAME).is_file():
+            self._truth()  # says that there is none
+        if not schema.may_write(self.path / schema.NAME):
+            raise DataError("may not be written", path=self.path, fix="change the folder's permissions")
+        with self._lock("write"):
+            if self._opened is None:
+                self._opened = self._open(self._stem or "english")
+            yield self._opened

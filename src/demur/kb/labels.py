@@ -1,0 +1,53 @@
+"""Labels that people gave: whether a passage answers a question, kept in the knowledge base."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from demur.errors import UsageError
+from demur.kb.schema import told
+from demur.kb.truth import Generation, Truth
+
+
+@dataclass(frozen=True)
+class Label:
+    """What somebody said of a passage; it stays when the passage is taken out."""
+
+    question: str
+    label: int
+    """1 if the passage answers the question, 0 if not."""
+    place: int | None
+    """Where the passage is now; None if it is no more, or if the label says that no passage answers."""
+    heading: str
+    text: str
+    made: float
+    """Seconds since 1970."""
+
+
+def add(truth: Truth, question: str, place: int | None, label: int, generation: Generation) -> None:
+    """Nothing, once it is kept that a passage answers (1) or not (0), or that none does (None, 0)."""
+    if not question.strip():
+        raise UsageError("a label needs a question")
+    if label not in (0, 1) or (place is None and label):
+        raise UsageError(f"label={label} of a passage must be 1 or 0, and 0 where no passage answers")
+    heading = text = ""
+    hashed = None
+    if place is not None:
+        passage = truth.passage(place, generation)
+        heading, text = passage.heading, passage.text
+        hashed = truth.rows("SELECT hash FROM passages WHERE id = ?", (int(place),))[0][0]
+    with truth.lock, told(truth.path):
+        truth.connection.execute(
+            "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
+            (question, hashed, heading, text, label, time.time()),
+        )
+
+
+def every(truth: Truth) -> list[Label]:
+    """All labels, in the order in which they were given."""
+    rows = truth.rows(
+        "SELECT l.question, l.label, p.id, l.heading, l.text, l.made FROM labels l "
+        "LEFT JOIN passages p ON p.hash = l.hash AND p.died IS NULL ORDER BY l.id"
+    )
+    return [Label(*row) for row in rows]

@@ -1,0 +1,187 @@
+"""Files and a knowledge base: what is new, changed, as it was, or gone."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from demur import files
+from demur.errors import DataError, DemurError
+from demur.kb.changing import Source, change
+from demur.kb.documents import files_in, read_documents
+from demur.kb.schema import told
+from demur.kb.truth import Truth
+
+_RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
+_log = logging.getLogger(__name__)
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What became of one file: added, changed, unchanged, removed or skipped, and why."""
+
+    source: str
+    status: str
+    passages: int = 0
+    reason: str = ""
+    named: bool = True
+    """Whether somebody named this file, and not only a folder above it."""
+
+
+def added(truth: Truth, paths: Iterable[str | Path], advance: Advance | None = None) -> Iterator[Report]:
+    """What became of each file, and of each one in folders, as it goes in."""
+    for path in map(Path, paths):
+        if path.is_dir():
+            found = files_in(path)
+            if not found:
+                yield Report(str(path), "skipped", reason="no file in it that demur reads")
+                continue
+            folder = _folder(truth, path)
+            for each in found:
+                yield _taken(truth, each, folder, False, advance)
+        else:
+            yield _taken(truth, path, None, True, advance)
+
+
+def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
+    """What became of each file of the base, and of new ones in its folders.
+
+    A file that is gone from its folder is removed. One that was named itself stays, as does all of a folder
+    that is gone or empty: it may be on a disk that is not there just now.
+    """
+    seen = set()
+    whole = set()
+    for id, folder, called in truth.rows("SELECT id, path, name FROM folders ORDER BY path"):
+        found = files_in(Path(folder)) if Path(folder).is_dir() else []
+        if found:
+            whole.add(id)
+        for path in found:
+            seen.add(str(path.absolute()))
+            yield _taken(truth, path, id, False, advance, str(Path(called, path.relative_to(folder))))
+    rows = truth.rows("SELECT id, name, path, folder FROM sources WHERE died IS NULL AND path IS NOT NULL")
+    for id, name, path, folder in sorted(rows, key=lambda row: row[1]):
+        if path in seen:
+            continue
+        if folder in whole and not os.path.lexists(path):
+            yield from removed(truth, [(id, name)])
+        else:
+            yield _taken(truth, Path(path), folder, True, advance)
+
+
+def removed(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[Report]:
+    """What was taken out, all at once."""
+    with change(truth, f"remove {_many([name for _, name in sources])}") as made:
+        made.remove(id for id, _ in sources)
+    for _, name in sources:
+        yield Report(name, "removed")
+
+
+def named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, str]]:
+    """The sources that are meant by their names or paths, or by those of folders that they lie in."""
+    rows = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL ORDER BY name")
+    found: dict[int, str] = {}
+    for name in map(str, names):
+        path = str(Path(name).absolute())
+        here = {
+            id: called
+            for id, called, at in rows
+            if called == name or (at and (at == path or at.startswith(path.rstrip(os.sep) + os.sep)))
+        }
+        if not here:
+            fix = "demur kb status lists what is there; nothing was removed"
+            raise DataError(f"has no source {name}", path=truth.path.parent, fix=fix)
+        found |= here
+    return list(found.items())
+
+
+def _folder(truth: Truth, path: Path) -> int:
+    """The id of a folder whose files are followed."""
+    with truth.lock, told(truth.path):
+        insert = "INSERT INTO folders (path, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        truth.connection.execute(insert, (str(path.absolute()), str(path)))
+    return int(truth.rows("SELECT id FROM folders WHERE path = ?", (str(path.absolute()),))[0][0])
+
+
+def _taken(
+    truth: Truth, path: Path, folder: int | None, by_name: bool, advance: Any, name: str = ""
+) -> Report:
+    """What became of one file; if it cannot be read, what was read of it before stays."""
+    whole, name = str(path.absolute()), name or str(path)
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = name.encode("utf-8", "replace").decode()
+        return Report(shown, "skipped", reason="its name is not UTF-8; rename it", named=by_name)
+    columns = "id, name, kind, path, folder, sha256, size, mtime, checked"
+    rows = truth.rows(f"SELECT {columns} FROM sources WHERE path = ? AND died IS NULL", (whole,))
+    if rows:
+        id, name, kind, _, before, sha256, size, mtime, checked = rows[0]
+        old = Source(name, kind, whole, before, sha256, size, mtime, checked, id)
+    else:
+        if truth.rows("SELECT id FROM sources WHERE name = ? AND died IS NULL", (name,)):
+            name = whole  # another file is called that, from where it was added
+        old = Source(name, "", whole)
+    try:
+        with files.unchanging(path):
+            now = _seen(path, old, folder)
+            if now == old:
+                return Report(name, "unchanged", _passages(truth, old.id))
+            if rows and now.sha256 == old.sha256:
+                _noted(truth, now)
+                return Report(name, "unchanged", _passages(truth, old.id))
+            with change(truth, f"{'change' if rows else 'add'} {name}") as made:
+                passages = (passage for passage in read_documents(Path(whole)))
+                count = made.put(now, passages, advance)
+    except DemurError as error:
+        if not (path.is_file() or rows) or not isinstance(error, DataError):
+            return Report(name, "skipped", 0, str(error), by_name)
+        if str(error).startswith(str(truth.path)):
+            raise  # not the file's fault
+        kept = "; what was read of it before stays" if rows else ""
+        return Report(name, "skipped", _passages(truth, old.id), f"{error}{kept}", by_name)
+    return Report(name, "changed" if rows else "added", count)
+
+
+def _seen(path: Path, old: Source, folder: int | None) -> Source:
+    """The source as its file is now; the same as before if nobody has touched it."""
+    try:
+        stat = path.stat()
+    except OSError:
+        raise DataError("no such file", path=path, fix="check the spelling of the path") from None
+    settled = old.checked - stat.st_mtime_ns > _RECENT
+    folder = old.folder if folder is None else folder
+    same = (stat.st_size, stat.st_mtime_ns) == (old.size, old.mtime)
+    if old.id and same and settled and folder == old.folder:
+        return old
+    now = time.time_ns()
+    return replace(
+        old,
+        kind=path.suffix.lower().lstrip(".") or "txt",
+        folder=folder,
+        sha256=files.sha256(path),
+        size=stat.st_size,
+        mtime=stat.st_mtime_ns,
+        checked=now,
+    )
+
+
+def _noted(truth: Truth, source: Source) -> None:
+    """Keep when an unchanged file was last touched: so it need not be read the next time."""
+    with truth.lock, told(truth.path):
+        update = "UPDATE sources SET folder = ?, size = ?, mtime = ?, checked = ? WHERE id = ?"
+        values = source.folder, source.size, source.mtime, source.checked, source.id
+        truth.connection.execute(update, values)
+
+
+def _passages(truth: Truth, source: int) -> int:
+    return int(truth.rows("SELECT count(*) FROM occurrences WHERE source = ?", (source,))[0][0])
+
+
+def _many(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} sources"

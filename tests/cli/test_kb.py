@@ -1,0 +1,138 @@
+"""`demur kb` adds, tells, updates and removes, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demur.cli.main import main
+from demur.errors import MissingExtra
+from kb.base_toys import Hashing, write
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "docs", {"a.md": "# Loans\n\nA drill may be kept for one week.\n"})
+    write(tmp_path, {"faq.csv": "question,text\nWhen are you open?,On Mondays.\n"})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing())
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["demur", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    return int(end.value.code or 0)
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_base_is_made_updated_and_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs/", "faq.csv", "--json") == 0
+    made = told(capsys)
+    assert [made[key] for key in ("generation", "sources", "passages", "embedded")] == [2, 2, 2, 2]
+    assert [made[key] for key in ("added", "changed", "unchanged", "removed", "skipped")] == [2, 0, 0, 0, 0]
+    assert made["files"][0] == {"source": "docs/a.md", "status": "added", "passages": 1, "reason": None}
+    assert (
+        run(monkeypatch, "ask", "how long may I keep a drill?", "--kb", "h.kb", "--ranker", "bm25", "--json")
+        == 0
+    )
+    answer = told(capsys)["answer"]
+    assert (answer["source"], answer["line"], answer["heading"]) == ("docs/a.md", 3, "Loans")
+    write(tmp_path / "docs", {"b.txt": "It rained."})
+    assert run(monkeypatch, "kb", "update", "h.kb", "--words-only") == 0
+    assert "added docs/b.txt (1 passages)" in capsys.readouterr().out
+    assert run(monkeypatch, "kb", "status", "h.kb", "--json") == 0
+    status = told(capsys)
+    assert (status["passages"], status["embedded"], len(status["listed"])) == (3, 2, 3)
+    assert run(monkeypatch, "kb", "rebuild", "h.kb", "--json") == 0
+    assert told(capsys)["embedded"] == 3
+    assert run(monkeypatch, "kb", "remove", "h.kb", "docs", "--json") == 0
+    assert told(capsys)["removed"] == 2
+    assert run(monkeypatch, "kb", "status", "h.kb") == 0
+    assert "1 sources, 1 passages" in capsys.readouterr().out
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_goes_in(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "docs" / "bad.txt").write_bytes(b"\xff")
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0  # nobody named it
+    assert "bad.txt" in capsys.readouterr().err
+    assert run(monkeypatch, "kb", "add", "h.kb", "away.txt", "faq.csv", "--json") == 2
+    shown = capsys.readouterr()
+    files = json.loads(shown.out)["files"]
+    assert [each["status"] for each in files] == ["skipped", "added"] and "no such file" in files[0]["reason"]
+    assert len(shown.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["status", "away.kb"], "there is no knowledge base"),
+        (["update", "faq.csv"], "is a file"),
+        (["remove", "away.kb", "docs"], "there is no knowledge base"),
+        (["add", "docs", "faq.csv"], "a folder of other things"),
+        (["add", "h.kb", "faq.csv", "--stem", "klingon"], "unknown language to stem"),
+    ],
+)
+def test_misuse_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert run(monkeypatch, "kb", *words) == 2
+    shown = capsys.readouterr()
+    assert said in shown.err and len(shown.err.splitlines()) == 1 and not shown.out
+
+
+def test_a_base_and_files_are_not_asked_together(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "ask", "who are you?", "--kb", "h.kb", "--from", "docs") == 2
+    assert "not several" in capsys.readouterr().err
+
+
+def test_watching_takes_in_what_comes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0
+    turns = []
+
+    def sleep(seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 2:
+            raise SystemExit(0)
+        write(tmp_path / "docs", {"new.txt": "A new text."})
+
+    monkeypatch.setattr("time.sleep", sleep)
+    assert run(monkeypatch, "kb", "update", "h.kb", "--watch", "--every", "3") == 0
+    assert "added docs/new.txt" in capsys.readouterr().out and turns == [3.0, 3.0]
+
+
+def test_vectors_that_are_broken_off_are_told_and_made_later(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing(breaks_after=0))
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 1
+    assert "0 of 1 passages have vectors; demur kb update makes the others" in capsys.readouterr().err
+    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing())
+    assert run(monkeypatch, "kb", "update", "h.kb", "--json") == 0
+    assert told(capsys)["embedded"] == 1
+
+
+def test_without_an_encoder_words_are_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none(name: str) -> Hashing:
+        raise MissingExtra("this needs an encoder")
+
+    monkeypatch.setattr("demur.embedders.embedder", none)
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0
+    assert "found by words only: this needs an encoder" in capsys.readouterr().err

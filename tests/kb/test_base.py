@@ -1,0 +1,237 @@
+"""A knowledge base finds what the same passages in memory give, whatever changes brought it there."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+import demur
+from demur.asking import Library, as_plain
+from demur.errors import DataError, UsageError
+from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
+from demur.kb.syncing import Report
+from kb.base_toys import Hashing, found, held, write
+
+HANDBOOK = {
+    "a.md": "# Loans\n\nA drill may be kept for one week.\n\nLadders are lent for three days.\n",
+    "b.txt": "The bread is baked daily.\n\nCafés open at nine; the café of 東京 opens at ten.\n",
+    "f.csv": "question,text\nHow long may I keep a drill?,One week.\nWhen are you open?,On Mondays.\n",
+}
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    write(tmp_path / "docs", HANDBOOK)
+    return tmp_path / "docs"
+
+
+@pytest.fixture
+def kb(tmp_path: Path, docs: Path) -> KnowledgeBase:
+    made = KnowledgeBase(tmp_path / "x.kb")
+    made.add(docs)
+    made.embed(Hashing())
+    return made
+
+
+def statuses(reports: list[Report]) -> dict[str, str]:
+    return {Path(report.source).name: report.status for report in reports}
+
+
+@pytest.mark.parametrize("first", ["demur.kb", "demur.kb.documents"])
+def test_the_package_is_called_whatever_is_imported_first(first: str, tmp_path: Path) -> None:
+    after = {"demur.kb": "demur.kb.documents", "demur.kb.documents": "demur.kb"}[first]
+    code = f"import demur, {first}\ndemur.kb({str(tmp_path / 'x.kb')!r})\nimport {after}\n"
+    code += "import demur.kb.documents\ndemur.kb.documents.read_documents\nprint(demur.kb('y.kb').path)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "y.kb\n"
+    code = f"import demur\nprint(demur.kb({str(tmp_path / 'x.kb')!r}).path.name)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "x.kb\n"
+
+
+@pytest.mark.parametrize("stem", ["english", "none"])
+def test_scores_are_those_of_a_library_in_memory(tmp_path: Path, docs: Path, stem: str) -> None:
+    kb, library = KnowledgeBase(tmp_path / "y.kb", stem), Library(docs, stem)
+    kb.add(docs)
+    for question in (
+        "keep a drill for how long, drill?",
+        "cafe café 東",
+        "baking ladders",
+        "the",
+        "?",
+        "nothing",
+    ):
+        places, scores = library.index.search(question, 10)
+        ours, same = kb.by_words(question, 10)
+        assert [kb.passage(place) for place in ours] == [library.passages[place] for place in places]
+        assert same == pytest.approx(scores)
+    for word in ("drill", "drills", "the", "absent"):
+        assert kb.idf(word) == pytest.approx(library.index.idf(word))
+
+
+def test_only_what_has_changed_is_read_again(kb: KnowledgeBase, docs: Path) -> None:
+    before = kb.generation
+    assert set(statuses(kb.add(docs)).values()) == {"unchanged"}
+    (docs / "b.txt").touch()
+    assert set(statuses(kb.update()).values()) == {"unchanged"}
+    assert kb.generation == before
+    write(docs, {"a.md": HANDBOOK["a.md"].replace("one week", "two weeks"), "c.txt": "A new page."})
+    (docs / "b.txt").unlink()
+    told = statuses(kb.update())
+    assert told == {"a.md": "changed", "b.txt": "removed", "c.txt": "added", "f.csv": "unchanged"}
+    assert "two weeks" in kb.passage(int(kb.by_words("drill kept", 1)[0][0])).text
+    assert not len(kb.by_words("bread", 5)[0])
+    assert kb.share_changed_since(kb.generation) == 0
+    assert kb.share_changed_since(before) == pytest.approx(3 / 6)
+
+
+def test_a_base_with_a_history_is_like_one_made_afresh(kb: KnowledgeBase, docs: Path, tmp_path: Path) -> None:
+    write(docs, {"b.txt": "The bread is baked weekly.\n\nIt rained.\n"})
+    kb.update()
+    kb.remove(docs / "f.csv")
+    kb.embed(Hashing())
+    (docs / "f.csv").unlink()
+    fresh = KnowledgeBase(tmp_path / "fresh.kb")
+    fresh.add(docs)
+    fresh.embed(Hashing())
+    for question in ("bread of the week", "keep a drill", "rain"):
+        assert found(kb, question) == found(fresh, question)
+    assert kb.fingerprint == fresh.fingerprint
+
+
+def test_alike_passages_count_once_and_stay_while_one_is_there(tmp_path: Path) -> None:
+    write(tmp_path / "docs", {"a.txt": "The same words.", "b.txt": "The same words."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "docs")
+    place = int(kb.by_words("words", 5)[0][0])
+    assert (len(kb), kb.copies(place), Path(kb.passage(place).source).name) == (1, 1, "a.txt")
+    kb.remove(tmp_path / "docs" / "a.txt")
+    assert kb.by_words("words", 5)[0].tolist() == [place]
+    assert (len(kb), kb.copies(place), Path(kb.passage(place).source).name) == (1, 0, "b.txt")
+
+
+def test_vectors_come_bit_by_bit_and_are_not_made_twice(tmp_path: Path) -> None:
+    write(tmp_path, {"many.txt": "\n\n".join(f"Sentence number {n} of many." for n in range(300))})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "many.txt")
+    with pytest.raises(KeyboardInterrupt):
+        kb.embed(Hashing(breaks_after=2))
+    kb.refresh()
+    assert len(kb) == 300 and kb.embedded == 256
+    assert len(kb.by_words("number 299", 1)[0]) and len(kb.by_meaning(Hashing().embed(["of"])[0], 5)[0])
+    assert kb.embed(Hashing()) == 44
+    assert kb.embed(Hashing()) == 0 and kb.embedded == 300
+
+
+def test_a_question_counts_with_the_nearer_vector(kb: KnowledgeBase) -> None:
+    places, cosines = kb.by_meaning(Hashing().embed(["How long may I keep a drill?"])[0], 10)
+    assert kb.passage(int(places[0])).question == "How long may I keep a drill?"
+    assert cosines[0] == pytest.approx(1, abs=0.01) and len(set(places.tolist())) == len(places) == len(kb)
+
+
+def test_another_embedder_makes_all_vectors_anew(kb: KnowledgeBase) -> None:
+    other = Hashing()
+    other.fingerprint = "other"
+    assert kb.embedder == "hashing"
+    assert kb.embed(other) == len(kb)
+    assert kb.embedder == "other"
+
+
+def test_one_generation_is_read_while_another_process_writes(kb: KnowledgeBase, docs: Path) -> None:
+    other = KnowledgeBase(kb.path, wait=0.1)
+    before, drill = other.generation, found(other, "keep a drill")
+    with FileLock(kb.path / ".write.lock"):  # as if killed, or stopped, between truth and index
+        with kb._truth().lock:
+            from demur.kb import syncing
+
+            write(docs, {"a.md": "# Loans\n\nNo drill is lent any more.\n"})
+            list(syncing.updated(kb._truth()))
+        other.refresh()
+        assert other.generation == before and found(other, "keep a drill") == drill
+    other.refresh()
+    assert other.generation == before + 1
+    assert "No drill" in other.passage(int(other.by_words("lent any more", 1)[0][0])).text
+
+
+def test_two_that_write_wait_for_each_other(
+    kb: KnowledgeBase, docs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    other = KnowledgeBase(kb.path, wait=0.2)
+    with (
+        FileLock(kb.path / ".write.lock"),
+        caplog.at_level(logging.WARNING),
+        pytest.raises(UsageError) as error,
+    ):
+        other.add(docs)
+    assert "another process writes to it" in str(error.value) and "waiting" in caplog.text
+
+
+def test_labels_stay_with_their_words(kb: KnowledgeBase, docs: Path) -> None:
+    place = int(kb.by_words("drill", 1)[0][0])
+    text = kb.passage(place).text
+    kb.label("how long?", place, 1)
+    kb.label("how tall?", None, 0)
+    kb.remove(docs)
+    first, second = kb.labels()
+    assert (first.question, first.label, first.text, first.place) == ("how long?", 1, text, None)
+    assert (second.question, second.label, second.text, second.place) == ("how tall?", 0, "", None)
+    kb.add(docs)
+    again = kb.labels()[0].place
+    assert again is not None and kb.passage(again).text == text
+    for wrong in (2, 1):
+        with pytest.raises(UsageError):
+            kb.label("how?", None, wrong)
+
+
+def test_texts_with_a_name_are_kept_as_files_are(kb: KnowledgeBase) -> None:
+    assert kb.put("notes", [Passage("n1", "A note on saws.")]).status == "added"
+    assert kb.put("notes", [Passage("n2", "A note on axes.")]).status == "changed"
+    assert kb.update()[-1].source != "notes" and held(kb)["notes"] == ["A note on axes."]
+    passage = kb.passage(int(kb.by_words("axes", 1)[0][0]))
+    assert (passage.id, passage.source) == ("n2", "notes")
+    assert kb.remove("notes")[0].status == "removed"
+
+
+def test_it_is_asked_like_a_library(kb: KnowledgeBase, docs: Path) -> None:
+    question = "how are ladders lent?"
+    ours, theirs = kb.ask(question, ranker="bm25"), demur.ask(question, docs, ranker="bm25")
+    assert as_plain(ours) == as_plain(theirs)
+
+
+def test_a_language_is_kept_to(kb: KnowledgeBase) -> None:
+    assert kb.stem == "english"
+    with pytest.raises(UsageError, match="keeps to stem=english"):
+        KnowledgeBase(kb.path, "german")
+
+
+def test_a_file_that_breaks_keeps_what_was_read_of_it(kb: KnowledgeBase, docs: Path) -> None:
+    before = held(kb)
+    (docs / "b.txt").write_bytes(b"good line\n\nbad \xff line\n")
+    write(docs, {"c.txt": "The rest goes in."})
+    told = {Path(each.source).name: each for each in kb.update()}
+    assert (told["b.txt"].status, told["c.txt"].status) == ("skipped", "added")
+    assert "UTF-8" in told["b.txt"].reason and "\n" not in told["b.txt"].reason
+    assert held(kb) == before | {"c.txt": ["The rest goes in."]}
+
+
+def test_a_folder_that_is_gone_or_empty_loses_nothing(kb: KnowledgeBase, docs: Path) -> None:
+    for name in HANDBOOK:
+        (docs / name).unlink()
+    for _ in range(2):
+        told = kb.update()
+        assert {each.status for each in told} == {"skipped"} and "no such file" in told[0].reason
+        assert set(held(kb)) == set(HANDBOOK)
+        if docs.exists():
+            docs.rmdir()
+
+
+def test_what_is_not_there_cannot_be_removed(kb: KnowledgeBase, docs: Path) -> None:
+    with pytest.raises(DataError, match="has no source nothing"):
+        kb.remove([docs / "b.txt", "nothing"])
+    assert set(held(kb)) == set(HANDBOOK)

@@ -1,0 +1,214 @@
+"""What goes wrong with a knowledge base is one clear line, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from demur.errors import DataError
+from demur.kb import schema
+from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
+from kb.base_toys import Hashing, found, held, write
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> KnowledgeBase:
+    write(tmp_path / "docs", {"a.txt": "A drill is lent.\n\nA saw is not.", "b.txt": "It rained all day."})
+    made = KnowledgeBase(tmp_path / "x.kb")
+    made.add(tmp_path / "docs")
+    made.embed(Hashing())
+    return made
+
+
+def refused(path: Path) -> str:
+    """The one line with which a base is refused."""
+    with pytest.raises(DataError) as error:
+        KnowledgeBase(path).refresh()
+    assert "\n" not in str(error.value) and str(path) in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("harm", ["gone", "empty", "cut", "noise", "no meta"])
+def test_the_index_of_words_is_made_again(kb: KnowledgeBase, harm: str) -> None:
+    before = found(kb, "drill lent")
+    kb.close()
+    words = kb.path / "words"
+    if harm == "gone":
+        shutil.rmtree(words)
+    for path in sorted(words.iterdir()) if words.is_dir() else ():
+        if harm == "empty":
+            path.unlink()
+        elif harm == "cut":
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        elif harm == "noise" and path.suffix in (".term", ".idx", ".store", ".fast", ".json"):
+            path.write_bytes(b"\x07" * path.stat().st_size)
+        elif harm == "no meta" and path.name == "meta.json":
+            path.unlink()
+    assert found(KnowledgeBase(kb.path), "drill lent") == before
+
+
+@pytest.mark.parametrize("harm", ["gone", "cut", "noise"])
+def test_vectors_are_made_again(kb: KnowledgeBase, harm: str) -> None:
+    before = found(kb, "drill lent")
+    kb.close()
+    path = kb.path / "meanings" / "vectors.sqlite"
+    if harm == "gone":
+        shutil.rmtree(path.parent)
+    else:
+        path.write_bytes(b"\x07" * 5000 if harm == "noise" else path.read_bytes()[:5000])
+    again = KnowledgeBase(kb.path)
+    assert again.by_words("drill", 3)[0].tolist() and not again.embedded
+    assert again.embed(Hashing()) == 3
+    assert found(again, "drill lent") == before
+
+
+def test_a_truth_that_is_cut_off_is_refused(kb: KnowledgeBase) -> None:
+    kb.close()
+    path = kb.path / schema.NAME
+    path.write_bytes(path.read_bytes()[:6000])
+    assert "is broken" in refused(kb.path)
+    path.write_bytes(b"no database at all, but longer than its head would be" * 100)
+    assert "is broken" in refused(kb.path)
+
+
+def test_a_newer_format_is_refused_by_name(kb: KnowledgeBase) -> None:
+    kb.close()
+    file = sqlite3.connect(kb.path / schema.NAME)
+    file.execute("PRAGMA user_version = 99")
+    file.close()
+    assert "newer demur (format 99" in refused(kb.path) and "upgrade" in refused(kb.path)
+
+
+def test_an_older_format_is_brought_up_to_date(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = held(kb)
+    kb.close()
+    more = "ALTER TABLE labels ADD COLUMN who TEXT;\nCREATE TABLE more (a INTEGER) STRICT;\n"
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, more))
+    again = KnowledgeBase(kb.path)
+    assert held(again) == before
+    assert again._truth().rows("SELECT who FROM labels") == again._truth().rows("SELECT a FROM more") == []
+
+
+def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.kb").mkdir()
+    file = sqlite3.connect(tmp_path / "x.kb" / schema.NAME)
+    file.execute("CREATE TABLE theirs (a)")
+    file.commit()
+    file.close()
+    assert "something else" in refused(tmp_path / "x.kb")
+
+
+def test_other_places_are_refused(tmp_path: Path) -> None:
+    write(tmp_path / "full", {"a.txt": "A text."})
+    assert "is a file" in refused(tmp_path / "full" / "a.txt")
+    assert "no knowledge base" in refused(tmp_path / "nowhere")
+    assert "no knowledge base" in refused(tmp_path / "full")
+    with pytest.raises(DataError, match="folder of other things"):
+        KnowledgeBase(tmp_path / "full").add(tmp_path / "full" / "a.txt")
+    with pytest.raises(DataError, match="make it first"):
+        KnowledgeBase(tmp_path / "no" / "where.kb").add(tmp_path / "full" / "a.txt")
+    assert not (tmp_path / "no").exists()
+
+
+def test_an_empty_base_answers(kb: KnowledgeBase) -> None:
+    kb.remove([name for name, _, _ in kb.sources()])
+    assert (len(kb), kb.embedded, found(kb, "drill")) == (0, 0, [])
+    assert kb.ask("where is the drill?", ranker="bm25").reason == "there are no passages to look in"  # type: ignore[union-attr]
+
+
+def test_a_full_disk_keeps_what_was_there(kb: KnowledgeBase, tmp_path: Path) -> None:
+    before, generation = held(kb), kb.generation
+    pages = kb._truth().rows("PRAGMA page_count")[0][0]
+    kb._truth().rows(f"PRAGMA max_page_count = {pages + 2}")  # what SQLite says when the disk is full
+    write(tmp_path / "docs", {"large.txt": "\n\n".join(f"Line {n} of a large file." for n in range(3000))})
+    with pytest.raises(DataError, match=r"cannot be written .*full.*; free space") as error:
+        kb.update()
+    assert "\n" not in str(error.value)
+    assert held(kb) == before and kb.generation == generation
+    kb._truth().rows("PRAGMA max_page_count = 1000000")
+    assert [each.status for each in kb.update()] == ["unchanged", "unchanged", "added"]
+
+
+def test_a_disk_that_is_full_for_the_index_loses_no_passage(kb: KnowledgeBase) -> None:
+    code = f"""
+    import resource, signal, sys
+    from pathlib import Path
+    from demur.errors import DataError
+    from demur.kb.folder import KnowledgeBase
+    from demur.kb.passages import Passage
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    kb = KnowledgeBase({str(kb.path)!r})
+    size = 150_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    try:
+        many = (Passage(str(n), f"Passage {{n}} says {{n * n}} and {{n * 7}}.") for n in range(20000))
+        kb.put("many", many)
+    except DataError as error:
+        print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert len(done.stdout.splitlines()) == 1 and "free space" in done.stdout, done.stdout + done.stderr
+    again = KnowledgeBase(kb.path)
+    assert again.by_words("drill", 3)[0].tolist() and set(held(again)) >= {"a.txt", "b.txt"}
+    assert again.put("one", [Passage("1", "There is room again.")]).status == "added"
+
+
+@pytest.mark.parametrize("words", ["there", "gone"])
+def test_a_folder_that_may_not_be_written_is_read(kb: KnowledgeBase, words: str) -> None:
+    expected = found(kb, "drill lent")
+    kb.close()
+    if words == "gone":
+        shutil.rmtree(kb.path / "words")
+    code = f"""
+    import os
+    from pathlib import Path
+    from kb.base_toys import found
+    from demur.errors import DataError
+    from demur.kb.folder import KnowledgeBase
+    from demur.kb import schema
+    import tantivy, demur.asking, demur.rankers.bm25, snowballstemmer, filelock, hashlib
+    os.access(".", os.W_OK)
+    kb = KnowledgeBase({str(kb.path)!r})
+    print(found(kb, "drill lent"))
+    try:
+        kb.remove("a.txt")
+    except DataError as error:
+        print(error)
+    """
+    code = textwrap.dedent(code)
+    paths = [*sorted(kb.path.rglob("*")), kb.path]
+    before = {path: path.stat().st_mode for path in paths}
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    if os.geteuid() == 0:  # whom permissions do not stop
+        code = (
+            "import os\nreal = os.access\n"
+            "os.access = lambda path, mode: mode != os.W_OK and real(path, mode)\n" + code
+        )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])},
+        )
+    finally:
+        for path, mode in reversed(before.items()):
+            path.chmod(mode)
+    first, second = done.stdout.splitlines()
+    assert first == str(expected)
+    assert "may not be written" in second
+    assert (kb.path / "words").is_dir() == (words == "there")
