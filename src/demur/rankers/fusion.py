@@ -40,6 +40,7 @@ class Fusion(Ranker):
     """
 
     name: ClassVar[str] = "fusion"
+    unsaid: ClassVar[dict[str, str]] = {"rankers": RANKERS}  # what results of a bare one hang on, too
     rankers: str = ""
     how: str = "zscore"
     weights: str = ""
