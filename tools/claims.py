@@ -80,7 +80,8 @@ def broken(template: Path, text: str | None = None) -> list[str]:
             for check in checks
             if not _holds(template, check, sure)
         ]
-        single = [name for check in checks for name in _names(check) if _of_one_seed(_cell(template, name))]
+        ours = [name for check in checks for name in _names(check, printed_too=False)]
+        single = [name for name in ours if _of_one_seed(_cell(template, name))]
         if single and "one seed" not in claim.says:
             found.append(f"{about} rests on one seed ({single[0]}) and does not say so")
     return found
@@ -112,13 +113,16 @@ def _number(name: str) -> bool:
     return re.fullmatch(r"-?\d*\.?\d+", name) is not None
 
 
-def _names(check: Check) -> list[str]:
-    return [name for name in (check.a, check.b) if not _number(name)]
+def _names(check: Check, printed_too: bool = True) -> list[str]:
+    """The figures that a check is about; without those of which only what the paper printed counts."""
+    named = zip((check.a, check.b), check.ends, strict=True)
+    return [name for name, end in named if not _number(name) and (printed_too or end != "paper")]
 
 
 def _figures(template: Path, check: Check) -> str:
     """The figures of a check, for whoever has to mend the claim."""
-    return ", ".join(f"{name} {_cell(template, name).mean:.4f}" for name in _names(check))
+    ours = [f"{name} {_cell(template, name).mean:.4f}" for name in _names(check, printed_too=False)]
+    return ", ".join(ours) or "as printed"
 
 
 @cache

@@ -130,7 +130,8 @@ def page() -> str:
         for name, row in kept["trainers"].items():
             lines.append(f"| {name} | " + " | ".join(_said(row[way]) for way in ways) + " |")
         versions = ", ".join(f"{name} {number}" for name, number in kept["versions"].items())
-        parts += ["\n".join(lines), f"<sub>{kept['processor']['name']}; {versions}; {kept['commit']}</sub>"]
+        where = f"{kept['processor']['name']}, which has {', '.join(kept['processor']['has'])}"
+        parts += ["\n".join(lines), f"<sub>{where}; {versions}; {kept['commit']}</sub>"]
     parts.append(AFTER)
     record = earlier.record(ROOT / "results")
     if record:

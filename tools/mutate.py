@@ -2,7 +2,8 @@
 
 A fault is another comparison, sign, number, order or condition in one place of a module. Modules are changed
 in a copy of this folder, where the tests named for them are run. What is told is either a test that is
-missing, code that is superfluous, or a change that makes no difference.
+missing, code that is superfluous, or a change that makes no difference. Those of the last kind that were
+looked into stand in `survivors.toml` beside this file, each with its reason; they are not tried again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+
+from demur import toml
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGETS = {  # what figures and promises rest on, and the tests that should notice
@@ -71,6 +75,29 @@ _CALLS = {
     "log": "log1p",
     "any": "all",
 }
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """A fault that no test can notice, in a line of a module, and why."""
+
+    module: str
+    line: str
+    fault: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Explained:
+    """All faults that were looked into."""
+
+    survivor: list[Survivor]
+
+
+def explained() -> set[tuple[str, str, str]]:
+    """The module, line and fault of those that make no difference."""
+    found = toml.read(Explained, Path(__file__).with_name("survivors.toml"))
+    return {(each.module, each.line, each.fault) for each in found.survivor}
 
 
 def changed(node: ast.AST) -> ast.AST | None:
@@ -136,7 +163,8 @@ def survivors(target: str, tests: list[str], copied: Path, most: int, seed: int)
     """How many faults were tried in a module, and those that its tests did not notice."""
     path = copied / "src" / "demur" / f"{target}.py"
     source = path.read_text("utf-8")
-    every = list(mutants(source))
+    lines, known = source.splitlines(), explained()
+    every = [one for one in mutants(source) if (target, lines[one[0] - 1].strip(), one[1]) not in known]
     drawn = sorted(random.Random(seed).sample(every, min(most, len(every))))
     began = time.monotonic()
     if not _pass(tests, copied, 600):

@@ -123,6 +123,8 @@ _KINDS = {
 
 def _settings(kind: str, wanted: Spec) -> dict[str, str]:
     """The settings that are texts, with those that are not said."""
-    allowed = inspect.signature(registry.find(kind, wanted.name)).parameters
-    every = {name: each.default for name, each in allowed.items()} | wanted.settings
-    return {name: value for name, value in every.items() if isinstance(value, str)}
+    found = registry.find(kind, wanted.name)
+    every = {name: each.default for name, each in inspect.signature(found).parameters.items()}
+    every |= wanted.settings
+    unsaid: dict[str, str] = getattr(found, "unsaid", {})
+    return {name: value or unsaid.get(name, "") for name, value in every.items() if isinstance(value, str)}

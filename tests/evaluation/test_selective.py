@@ -243,6 +243,7 @@ def test_a_measure_has_one_spelling() -> None:
         ("Risk", r"Risk needs a share or a threshold; write Risk@0.1 or Risk\(threshold=3.5\)"),
         ("Risk(threshold=1)@0.8", "needs a share or a threshold"),
         ("Risk@5", r"the share in Risk@5 must be from 0 to 1"),
+        ("Risk@1.5", "the share in Risk@1.5 must be from 0 to 1"),
         ("AURC@0.8", "AURC takes no share; write AURC"),
         ("AURC(threshold=2)", "AURC has no setting 'threshold'; it takes rel"),
         ("Risk(threshold=high)", "must be a number"),

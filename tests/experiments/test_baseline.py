@@ -138,3 +138,25 @@ def test_without_a_baseline_nothing_is_tested(table: Table, tmp_path: Path) -> N
     assert compared(alone, cells, tmp_path / "results") == cells and legend(alone) == ""
     with pytest.raises(UsageError, match="baseline='bm26' is no row"):
         dataclasses.replace(table, baseline="bm26")
+
+
+def test_the_best_of_a_column_has_a_star_only_where_it_is_surely_best(table: Table, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    two = [row for row in table.row if row.name in ("bm25", "random")]
+    starred = dataclasses.replace(table, stars=True)
+    tables.fill(starred, results, (), lambda runs: None)
+    signs = []
+    for rows in (two, table.row):  # with a row that is the same, the best is not surely best
+        here = dataclasses.replace(starred, row=rows)
+        cells = compared(here, list(tables.cells(here, results)), results)
+        assert [cell.measure for cell in cells if cell.ahead is not None] == ["RR"], (
+            "the first measure's best"
+        )
+        signs.append(
+            [mark(cell) for cell in cells if cell.measure == "RR" and cell.row in ("bm25", "random")]
+        )
+    assert signs == [[" ★", " ▼"], [" ☆", " ▼"]]
+    assert "★" in legend(starred) and "★" not in legend(table)
+    assert all(cell.ahead is None for cell in compared(table, list(tables.cells(table, results)), results))
+    with pytest.raises(UsageError, match="a table of curves has no use for stars"):
+        dataclasses.replace(starred, kind="curves")

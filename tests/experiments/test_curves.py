@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import demur
 from demur.data import formats
 from demur.editions import named_in
 from demur.errors import DemurError
-from demur.experiments import drawing, learning, markdown, recipe, tables
+from demur.experiments import drawing, learning, markdown, recipe, tables, verifying
 from demur.experiments.recipe import Column, Row, Stage, Table
 from demur.experiments.runs import Run
 from demur.types import Pool
@@ -192,3 +193,16 @@ def test_recipes_that_mean_nothing_are_one_line(
     (tmp_path / "bad.toml").write_text(text.replace(*change), "utf-8")
     with pytest.raises(DemurError, match=complaint):
         recipe.read(tmp_path / "bad.toml")
+
+
+def test_verifying_compares_every_size_of_what_learns(table: Table, results: Path, tmp_path: Path) -> None:
+    other = tmp_path / "results"
+    shutil.copytree(results, other)
+    for path in (other / "toy/figure1/net").iterdir():  # all seeds alike, so that they lie no further apart
+        kept = json.loads(path.read_text())
+        kept["points"]["8"]["fixed"]["MAP"] -= 2.0
+        path.write_text(json.dumps(kept))
+    for folder, off in ((results, 0.0), (other, 2.0)):
+        [(_, one)] = verifying.again(verifying.drawn(table, folder, 1, 0, ["net"]), folder)
+        assert one.difference == pytest.approx(off) and one.holds == (off == 0)
+        assert off == 0 or one.measure == "MAP 8 fixed"

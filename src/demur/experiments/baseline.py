@@ -41,32 +41,62 @@ def compared(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
                     found.append(np.array([here[pool] - there[pool] for pool in pools]))
         adjusted = holm([permutation(np.round(each, 12), draws=_DRAWS) for each in found])
         done |= {at: (float(d.mean()), p) for at, d, p in zip(places, found, adjusted, strict=True)}
-    return [
+    told = [
         replace(cell, difference=known[0], p=known[1])
         if (known := done.get((cell.row, cell.column, cell.measure, cell.convention)))
         else cell
         for cell in cells
     ]
+    return _starred(table, told, results) if table.stars else told
 
 
 def mark(cell: Cell) -> str:
-    """A sign that stands behind a figure that is surely above or below the baseline's."""
+    """Signs behind a figure: surely above or below the baseline's; the best of its column, surely or not."""
+    star = "" if cell.ahead is None else " ★" if cell.ahead < LEVEL else " ☆"
     if cell.p is None or cell.difference is None or cell.p >= LEVEL:
-        return ""
-    return " ▲" if cell.difference > 0 else " ▼"
+        return star
+    return (" ▲" if cell.difference > 0 else " ▼") + star
 
 
 def legend(table: Table) -> str:
     """What the signs mean, where there may be any."""
     if not (names := table.baselines):
         return ""
+    best = (
+        " ★: the best of its column, surely above the second best (the same test, Holm's correction over "
+        "columns); ☆: the best, but not surely."
+    )
     shown = [table.shown(name) for name in names]
     of = shown[0] if len(names) == 1 else f"the row's baseline ({'; '.join(shown)})"
     return (
         f"▲ and ▼: {table.measures[0]} above or below that of {of}, p < {LEVEL:g} "
         "(permutation test over pools, averaged over the seeds that both have; Holm's correction over all "
-        "rows and columns)."
+        "rows and columns)." + best * table.stars
     )
+
+
+def _starred(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
+    """The cells, the best of each column with the p of its difference from the second best."""
+    measure = table.measures[0]
+    done: dict[tuple[str, str, str, str], float] = {}
+    for convention in table.conventions:
+        places, found = [], []
+        for column in table.column:
+            at = (column.name, measure, convention)
+            here = [c for c in cells if (c.column, c.measure, c.convention) == at and c.mean is not None]
+            here.sort(key=lambda cell: -(cell.mean or 0.0))
+            names = [cell.row for cell in here[:2]]
+            rows = {row.name: list(_found(table, row, column, results).values()) for row in table.row}
+            of = [KINDS[table.kind].values(rows[name], convention, measure) for name in names]
+            if len(of) == 2 and (pools := sorted(of[0].keys() & of[1].keys())):
+                places.append((names[0], *at))
+                found.append(np.array([of[0][pool] - of[1][pool] for pool in pools]))
+        ps = holm([permutation(np.round(each, 12), draws=_DRAWS) for each in found])
+        done |= dict(zip(places, ps, strict=True))
+    return [
+        replace(cell, ahead=done.get((cell.row, cell.column, cell.measure, cell.convention)))
+        for cell in cells
+    ]
 
 
 def _shared(table: Table, row: Row, found: dict[str, dict[int, Kept]]) -> tuple[list[Kept], list[Kept]]:

@@ -102,9 +102,10 @@ def section(table: Table, results: Path, found: Sequence[Cell] | None = None, se
 
 
 def _missing(table: Table, found: Sequence[Cell]) -> list[str]:
-    """The rows and the columns that have no figure at all."""
+    """The rows and the columns that have no figure at all, but for rows that are only there as printed."""
     there = {name for cell in found if cell.mean is not None for name in (cell.row, cell.column)}
-    rows = [row.shown for row in table.row if row.name not in there]
+    printed = {each.row for each in table.published}
+    rows = [row.shown for row in table.row if row.name not in there and (row.runs or row.name not in printed)]
     return rows + [column.name for column in table.column if column.name not in there]
 
 

@@ -163,6 +163,8 @@ class Table:
     splits: int = 0
     confidence: float = 0.0
     baseline: str = ""
+    stars: bool = False
+    """Whether the best of each column is marked, and tested against the second best."""
     derived: list[str] = field(default_factory=list)
     """Measures that are worked out of what is kept, when it is shown: see `demur.experiments.excess`."""
     see: str = ""
@@ -222,6 +224,8 @@ class Table:
         """Complain of keys that this kind of table lacks, or has no use for."""
         if self.kind not in KEYS:
             raise UnknownName("kind of table", self.kind, KEYS)
+        if self.stars and self.kind != "ranking":
+            raise UsageError(f"a table of {self.kind} has no use for stars")
         needed, possible = KEYS[self.kind]
         special = {key for keys in KEYS.values() for key in (*keys[0], *keys[1])} - needed - possible
         for place, holder in [

@@ -43,6 +43,8 @@ class Cell:
     """The mean over pools of the difference from the table's baseline."""
     p: float | None = None
     """Of the permutation test of that difference, with Holm's correction over one measure of the table."""
+    ahead: float | None = None
+    """Of the best of its column: the p of its difference from the second best, corrected over the columns."""
     readers: int = 0
     """Of how many readers it is; 0 where it is of none."""
     learns: bool = False

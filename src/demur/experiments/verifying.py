@@ -128,8 +128,9 @@ def scratch() -> Iterator[Path]:
 def _beside(run: Run, old: Kept, new: Kept, results: Path) -> Again:
     """A rerun beside what is kept."""
     exact = not any(part.startswith(_ROUNDS) for part in run.editions)
-    measures = list(_figures(run, [old])) if exact else list(_figures(run, [old]))[:1]
     here, there = _figures(run, [old]), _figures(run, [new])
+    first = len(run.kind.points(run.column))  # all points of a curve, by the first measure
+    measures = list(here) if exact else list(here)[:first]
     spreads = {name: EXACT if exact else max(TRAINED, _spread(run, name, results)) for name in measures}
     off = {name: _apart(here[name], there.get(name)) for name in measures}
     worst = max(measures, key=lambda name: off[name] - spreads[name])

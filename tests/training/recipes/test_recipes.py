@@ -13,7 +13,7 @@ from demur.experiments.learning import staged
 from demur.experiments.recipe import read
 from demur.training.recipes.stages import Recipe
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
 
 
