@@ -27,6 +27,7 @@ FLOORS = [
         "cleaning",
         "processor",
         "precision",
+        "runtime",
     },
     {"data"},
     {"embedders", "nets"},

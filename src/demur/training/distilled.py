@@ -15,6 +15,7 @@ import numpy as np
 from demur.errors import UsageError
 from demur.rankers import ranker
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
+from demur.rankers.floats import in_floats
 from demur.rankers.fusion import standardised
 from demur.training.base import Report
 from demur.training.cross_encoder import CrossEncoder
@@ -57,7 +58,7 @@ class Distilled(CrossEncoder):
     @property
     def depends(self) -> str:
         """A hash of the teacher."""
-        return ranker(self.teacher).fingerprint
+        return ranker(in_floats(self.teacher)).fingerprint
 
     def _taught(
         self,
@@ -93,7 +94,7 @@ class Distilled(CrossEncoder):
 
         from demur.training.distilled_objective import Distilling
 
-        teacher = keeping(ranker(self.teacher).prepare(pools))
+        teacher = keeping(ranker(in_floats(self.teacher)).prepare(pools))
         scores = []
         for at in range(0, len(taught), _KEPT):
             scores += teacher.score_pools(taught[at : at + _KEPT])
