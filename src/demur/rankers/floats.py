@@ -12,7 +12,7 @@ from demur.rankers.fusion import RANKERS, WEIGHTS, Fusion
 from demur.specs import Spec, parse
 
 _BARE = re.compile(r"(?<![\w./-])encoder(?![\w./(-])")
-_NO_MODEL = re.compile(r"(?<![\w./-])encoder\((?![^()]*\bmodel=)\s*")
+_NO_MODEL = re.compile(r"(?<![\w./-])encoder\((?![^()]*\bmodel=)\s*(?!\))")
 
 
 def in_floats(spec: str) -> str:
@@ -21,7 +21,5 @@ def in_floats(spec: str) -> str:
         settings = parse(spec).settings
         if not settings.get("rankers"):
             spec = str(Spec(Fusion.name, {"weights": WEIGHTS, **settings, "rankers": RANKERS}))
-    spec = _NO_MODEL.sub(f"encoder(model={MINILM}, ", spec).replace(
-        f"(model={MINILM}, )", f"(model={MINILM})"
-    )
+    spec = _NO_MODEL.sub(f"encoder(model={MINILM}, ", spec)
     return _BARE.sub(f"encoder(model={MINILM})", spec)
