@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import demur
-from demur.asking.chance import FILE, FORMAT, FOUND, READ, Weights
+from demur.asking.chance import FILE, FORMAT, FOUND, OWN, READ, Weights, ahead
 from demur.asking.finding import maker
 from demur.risk.logistic import fit, softened
 from demur.types import FloatArray, Pool
@@ -25,16 +25,34 @@ from tools.chance_data import LEARN, TEST, Seen, seen
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "results" / "asking" / "chance.json"
 CACHE = ROOT / "build" / "chance"
+FAQS = ("covidfaq/test",)  # whose candidates have questions of their own
 MEASURES = ("MAP", "RR", "P@1", "Success@5")
+SIGNALS = {"found": FOUND, "read": READ, "own": OWN}
 PARTS = {"words": READ.index("words"), "meaning": READ.index("meaning"), "mini": READ.index("score")}
 
 
 def learnt(some: Sequence[Seen], signals: tuple[str, ...]) -> Weights:
-    """The likeliest weights of the first so many signals."""
-    table = np.concatenate([each.table[:, : len(signals)] for each in some])
-    right = np.concatenate([each.right for each in some])
-    weights, constant = fit(table, softened(right), intercept=True)
-    return Weights(constant, weights)
+    """The likeliest weights: first what ranks the candidates of a question, then what makes them likely.
+
+    For the second each question counts twice: with its right candidates, and with these taken away.
+    """
+    tables = [(_chosen(each, signals), each.right) for each in some]
+    several = [(table, right) for table, right in tables if len(right) > 1]
+    centred = np.concatenate([table - table.mean(axis=0) for table, _ in several])
+    rank, _ = fit(centred, softened(np.concatenate([right for _, right in several])), intercept=True)
+    rows, labels = [], []
+    for table, right in tables + [(table[right == 0], right[right == 0]) for table, right in tables]:
+        if len(table):
+            ranks = table @ rank
+            rows.append(np.append(ahead(ranks)[ranks.argmax()], table[ranks.argmax()]))
+            labels.append(right[ranks.argmax()])
+    weights, constant = fit(np.array(rows), softened(np.array(labels)), intercept=True)
+    return Weights(rank, constant, float(weights[0]), weights[1:])
+
+
+def _chosen(each: Seen, signals: tuple[str, ...]) -> FloatArray:
+    """The signals of these names."""
+    return each.table[:, [READ.index(name) for name in signals]]
 
 
 def measured(scores: Sequence[FloatArray], some: Sequence[Seen]) -> dict[str, float]:
@@ -57,11 +75,12 @@ def tried(name: str, lessons: dict[str, list[Seen]], some: Sequence[Seen]) -> di
     others = [each for other, found in lessons.items() if family(other) != family(name) for each in found]
     row: dict[str, Any] = {"questions": len(some), "learnt without": family(name)}
     row |= {part: measured([each.table[:, at] for each in some], some) for part, at in PARTS.items()}
-    for whole, signals in (("found", FOUND), ("read", READ)):
+    for whole, signals in SIGNALS.items():
         weights = learnt(others, signals)
-        row[whole] = measured([weights.of(each.table[:, : len(signals)]) for each in some], some)
+        row[whole] = measured([weights.ranks(_chosen(each, signals)) for each in some], some)
     best = max(row[part]["MAP"] for part in PARTS)
-    return row | {"MAP over the best part": round(row["read"]["MAP"] - best, 4)}
+    used = "own" if name in FAQS else "read"
+    return row | {"used": used, "MAP over the best part": round(row[used]["MAP"] - best, 4)}
 
 
 def main() -> None:
@@ -80,10 +99,11 @@ def main() -> None:
     wanted.output.parent.mkdir(parents=True, exist_ok=True)
     wanted.output.write_text(json.dumps({**facts, "sets": rows}, indent=1) + "\n", "utf-8")
     written: dict[str, Any] = {"format": FORMAT}
-    for part, signals in (("found", FOUND), ("read", READ)):
+    for part, signals in SIGNALS.items():
         weights = learnt([each for found in lessons.values() for each in found], signals)
-        values = zip(signals, weights.weights.tolist(), strict=True)
-        written[part] = {"constant": round(weights.constant, 5)} | {name: round(x, 5) for name, x in values}
+        written[part] = {"constant": round(weights.constant, 5), "lead": round(weights.lead, 5)}
+        for what, values in (("rank", weights.rank), ("level", weights.level)):
+            written[part][what] = dict(zip(signals, values.round(5).tolist(), strict=True))
     FILE.write_text(json.dumps(written | {"made": facts}, indent=1) + "\n", "utf-8")
 
 

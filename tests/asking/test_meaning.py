@@ -10,7 +10,7 @@ import pytest
 
 from demur.asking import Library, Passage, Session, chance, example, library
 from demur.asking.finding import find
-from demur.asking.meaning import MEANING, by_meaning, contributions
+from demur.asking.meaning import MEANING, by_meaning
 from demur.kb.base import Passages
 from demur.types import Answer
 
@@ -106,16 +106,16 @@ def test_ahead_of_the_best_other() -> None:
 
 def test_no_weight_is_negative() -> None:
     known = chance.load()
-    assert (known.found.weights >= 0).all() and (known.read.weights >= 0).all()
+    for weights in (known.found, known.read, known.own):
+        assert (weights.rank >= 0).all() and weights.lead >= 0 and (weights.level >= 0).all()
 
 
 def test_a_score_is_a_chance_and_its_parts_add_up_to_it() -> None:
-    ranking = by_meaning(Library(ROWS), read=2).find("When do you mend toasters?")
+    ranking = by_meaning(Library(ROWS), read=1).find("When do you mend toasters?")
     best, score = next(iter(ranking))
-    adds = contributions(best.extra["signals"])
-    odds = chance.load().read.constant + sum(adds.values())
+    odds = sum(best.extra["adds"].values())
     assert best.id == "2" and score == pytest.approx(1 / (1 + np.exp(-odds)))
-    assert sum("look" in each.extra for each in ranking.candidates) == 2, "what the network has read"
+    assert sum("look" in each.extra for each in ranking.candidates) == 1, "what the network has read"
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from demur.embedders.base import Embedder, Vectors
 from demur.embedders.encoder import Encoder
 from demur.embedders.encoder_loading import PACKAGED
 from demur.embedders.kept import kept, remembered
+from demur.embedders.shelf import BoolArray
 from demur.kb.base import Passages
 from demur.kb.passages import Passage
 from demur.rankers.cosine import pairwise
@@ -32,6 +33,8 @@ class Found:
     places: IntArray
     signals: FloatArray
     chances: FloatArray
+    own: BoolArray
+    """Which have a question of their own."""
 
 
 def maker() -> Encoder:
@@ -56,14 +59,15 @@ def find(library: Passages, question: str, depth: int) -> Found:
     by_meaning, _ = library.by_meaning(vector, WIDE)
     places = np.array(list(dict.fromkeys([*by_words.tolist(), *by_meaning.tolist()])), np.int64)
     if not len(places):
-        return Found(places, np.zeros((0, len(chance.FOUND))), np.zeros(0))
+        return Found(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool))
     words = np.zeros(len(places))
     words[: len(by_words)] = scores / max(sum(map(library.idf, asked(question, library.stem))), 1e-9)
     passages = [library.passage(place) for place in places.tolist()]
     signals = chance.found(words, *_cosines(vector, passages))
-    chances = chance.load().found.of(signals)
+    own = np.array([bool(each.question) for each in passages])
+    chances = np.where(own, chance.load().own.of(signals[:, 1:2]), chance.load().found.of(signals))
     order = np.argsort(-chances, kind="stable")[:depth]
-    return Found(places[order], signals[order], chances[order])
+    return Found(places[order], signals[order], chances[order], own[order])
 
 
 def _cosines(vector: Vectors, passages: Sequence[Passage]) -> tuple[FloatArray, FloatArray]:

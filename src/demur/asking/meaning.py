@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from demur.asking.searching import DEPTH, Search, candidate, with_look
 from demur.rankers import Ranker
 from demur.rankers import ranker as named
 from demur.specs import Setting, Spec
-from demur.types import FloatArray, Ranking
+from demur.types import FloatArray, IntArray, Ranking
 
 if TYPE_CHECKING:
     from demur.asking.gate import Gate
@@ -44,25 +44,28 @@ class ByMeaning(Search):
             return Ranking(question, (), ())
         candidates = [candidate(self.library, place) for place in found.places.tolist()]
         chances = found.chances.copy()
-        signals = [dict(zip(chance.FOUND, row, strict=True)) for row in found.signals.tolist()]
-        count = min(self.read, len(candidates)) if self.ranker is not None else 0
-        if count:
-            texts = [self.library.passage(place).searched for place in found.places[:count].tolist()]
+        told = _told(chance.FOUND, chance.load().found, found.signals)
+        faq = _told(chance.OWN, chance.load().own, found.signals[:, 1:2])
+        told = [faq[at] if own else told[at] for at, own in enumerate(found.own.tolist())]
+        others = np.flatnonzero(~found.own)
+        reading = others[: self.read if self.ranker is not None else 0]
+        if len(reading):
+            texts = [self.library.passage(place).searched for place in found.places[reading].tolist()]
             seen: Sequence[Look] = looks(self.ranker, question, texts)
-            table = chance.read(
-                found.signals[:count],
-                np.array([look.score for look in seen]),
-                np.array([look.confidence for look in seen]),
-            )
-            chances[:count] = chance.load().read.of(table)
-            signals[:count] = [dict(zip(chance.READ, row, strict=True)) for row in table.tolist()]
-            candidates[:count] = map(with_look, candidates[:count], seen)
-        told = [
-            replace(one, extra={**one.extra, "chance": float(value), "signals": known})
-            for one, value, known in zip(candidates, chances, signals, strict=True)
+            said = np.array([(look.score, look.confidence) for look in seen])
+            table = chance.read(found.signals[reading], *said.T)
+            chances[reading] = chance.load().read.of(table)
+            chances[others] = np.minimum(chances[others], _lowest(chances, reading, others))
+            reasons = _told(chance.READ, chance.load().read, table)
+            for at, why, look in zip(reading.tolist(), reasons, seen, strict=True):
+                told[at], candidates[at] = why, with_look(candidates[at], look)
+        candidates = [
+            replace(one, extra={**one.extra, **why, "chance": value})
+            for one, why, value in zip(candidates, told, chances.tolist(), strict=True)
         ]
         order = np.argsort(-chances, kind="stable").tolist()
-        return Ranking(question, tuple(told[at] for at in order), tuple(float(chances[at]) for at in order))
+        ranked = tuple(candidates[at] for at in order)
+        return Ranking(question, ranked, tuple(float(chances[at]) for at in order))
 
     def known_to(self, gate: Gate) -> Ranker:
         """The search itself: a gate for given candidates says nothing of such a chance."""
@@ -87,8 +90,18 @@ def by_meaning(library: Passages, read: int = READ) -> ByMeaning:
     return ByMeaning(library, named(packaged.NAME), reading=True, read=read)
 
 
-def contributions(known: dict[str, float]) -> dict[str, float]:
-    """What each signal of a passage adds to the logarithm of its odds."""
-    weights = chance.load().read if "score" in known else chance.load().found
-    values: FloatArray = weights.parts(np.array(list(known.values())))
-    return dict(zip(known, values.tolist(), strict=True))
+def _lowest(chances: FloatArray, reading: IntArray, others: IntArray) -> FloatArray:
+    """How high each chance may be: what was not read stays below what was."""
+    return np.where(np.isin(others, reading), 1.0, chances[reading].min())
+
+
+def _told(names: tuple[str, ...], weights: chance.Weights, signals: FloatArray) -> list[dict[str, Any]]:
+    """For each passage its signals, and what adds up to the log of its odds."""
+    heads = "constant", "lead", *(f"first's {name}" for name in names)
+    return [
+        {
+            "signals": dict(zip(names, row, strict=True)),
+            "adds": dict(zip(heads, [weights.constant, *parts], strict=True)),
+        }
+        for row, parts in zip(signals.tolist(), weights.parts(signals).tolist(), strict=True)
+    ]

@@ -57,9 +57,7 @@ def _known(candidate: Candidate) -> dict[str, Any]:
     """What a passage's chance stands on, and what each adds to the log of the odds; nothing without one."""
     if "signals" not in candidate.extra:
         return {}
-    from demur.asking.meaning import contributions
-
-    return {"known": dict(candidate.extra["signals"]), "adds": contributions(candidate.extra["signals"])}
+    return {"known": dict(candidate.extra["signals"]), "adds": dict(candidate.extra["adds"])}
 
 
 def _span(span: Span | None) -> dict[str, Any] | None:

@@ -98,14 +98,13 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
 
 def _why(candidate: Candidate) -> Iterator[str]:
     """What each thing known of a passage adds to the odds that it is right; nothing without a chance."""
-    from demur.asking.meaning import contributions
-
     if "signals" not in candidate.extra:
         return
     known: dict[str, float] = candidate.extra["signals"]
-    adds = contributions(known)
-    told = ", ".join(f"{name} {value:.3g} ({adds[name]:+.2f})" for name, value in known.items())
-    yield f"What is known of the first passage, and what it adds to the log of the odds: {told}."
+    told = ", ".join(f"{name} {value:.3g}" for name, value in known.items())
+    yield f"What is known of the first passage: {told}."
+    adds = ", ".join(f"{name} {value:+.2f}" for name, value in candidate.extra["adds"].items())
+    yield f"What adds up to the log of its odds: {adds}."
     if question := candidate.extra["question"]:
         yield f"It answers a question of its own: {question}"
     if "score" not in known:
