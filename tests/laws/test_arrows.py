@@ -28,6 +28,7 @@ FLOORS = [
         "processor",
         "precision",
         "logistic",
+        "runtime",
     },
     {"data"},
     {"embedders", "nets"},

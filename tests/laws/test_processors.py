@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import demur
-from demur import processor
-from demur.rankers import runtime
+from demur import processor, runtime
 from demur.rankers.cross_encoder import CrossEncoder
 from demur.reading.mini import PACKAGED
 from laws import toys

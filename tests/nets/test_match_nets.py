@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import adaptive_max_pool2d, pad
 
+from demur import runtime
 from demur.export.match_graph import INPUTS, write
 from demur.nets.deep_matching import DeepMatching
 from demur.nets.match_net import MatchNet, Worded, here, windows
 from demur.nets.match_pyramid import MatchPyramid
 from demur.nets.multihop import Multihop, attended
-from demur.rankers import runtime
 from nets.matching import NETS, worded
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from demur.asking.gate import Gate
+from demur.asking.meaning import LEAST
 from demur.asking.quoting import around, asked, found, quote, same
 from demur.asking.reading import Look, looks, within
 from demur.asking.searching import Search, with_look
@@ -43,6 +44,12 @@ class Asked:
             return Abstention(self.question, self._why_nothing(), shown)
         if there is not None:
             return _answer(shown, None)
+        if self.gate is None and "chance" in best[0].extra:
+            chance = float(best[0].extra["chance"])
+            if chance < LEAST:
+                reason = f"the likeliest passage is right with a chance of {chance:.2g}, less than {LEAST:g}"
+                return Abstention(self.question, reason, shown, chance)
+            return _answer(shown, chance)
         if self.gate is None:
             look: Look | None = best[0].extra.get("look")
             if look is not None and look.span is None:
@@ -83,7 +90,7 @@ class Asked:
         Where a reader found nothing to quote, the sentence with the weightiest words is quoted.
         """
         library, text = self.search.library, candidate.text
-        weights = {word: library.index.idf(word) for word in self.words}
+        weights = {word: library.idf(word) for word in self.words}
         matched = found(self.words, f"{candidate.extra['heading']}\n{text}", library.stem)
         look: Look | None = candidate.extra.get("look")
         span = None if look is None else within(look.span, len(_above(candidate)), text)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
+from demur.asking.meaning import MEANING, by_meaning
 from demur.asking.searching import Search
+from demur.embedders.base import Vectors
 from demur.errors import UsageError
 from demur.kb.documents import read_documents, readable
 from demur.kb.passages import Passage
@@ -16,10 +21,13 @@ from demur.rankers import Ranker
 from demur.rankers import ranker as resolve_ranker
 from demur.rankers.bm25 import BM25
 from demur.rankers.index import Index
-from demur.types import Candidate, Pool
+from demur.types import Candidate, FloatArray, IntArray, Pool
 
 AS_FOUND = "bm25", "none"
 """In place of a second ranker: passages stay as BM25 found them."""
+MOST = 20_000
+"""Passages of which vectors are made while somebody waits."""
+_log = logging.getLogger(__name__)
 Documents = str | Path | Passage | Iterable[str | Path | Passage]
 
 
@@ -36,12 +44,64 @@ class Library:
             copies[passage.searched] += 1
             kept.setdefault(passage.searched, passage)
         self.passages = tuple(kept.values())
-        self.copies = tuple(copies[searched] for searched in kept)
+        self._copies = tuple(copies[searched] - 1 for searched in kept)
         self.stem = stem
         self.index = Index(list(kept), BM25(stem=stem))
 
     def __len__(self) -> int:
         return len(self.passages)
+
+    def passage(self, place: int) -> Passage:
+        """The passage at a place."""
+        return self.passages[place]
+
+    def copies(self, place: int) -> int:
+        """How many other passages are alike in heading and text."""
+        return self._copies[place]
+
+    @property
+    def embedder(self) -> str:
+        """The fingerprint of what makes the vectors."""
+        from demur.asking.finding import maker
+
+        return maker().fingerprint
+
+    def idf(self, word: str) -> float:
+        """The weight of a word: the fewer passages have it, the higher."""
+        return self.index.idf(word)
+
+    def by_words(self, question: str, top: int) -> tuple[IntArray, FloatArray]:
+        """The places of passages that share a word with the question, best first, and their BM25 scores."""
+        return self.index.search(question, top)
+
+    def by_meaning(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
+        """The places of passages with the nearest vectors, best first, and the cosines.
+
+        Of very many passages none is found so, as making their vectors would take minutes.
+        """
+        if self._meanings is None:
+            return np.zeros(0, np.int64), np.zeros(0)
+        cosines = np.full(len(self), -1.0)
+        owners, known = self._meanings
+        np.maximum.at(cosines, owners, (known @ vector).astype(np.float64))
+        order = np.argsort(-cosines, kind="stable")[:top]
+        return order.astype(np.int64), cosines[order]
+
+    @cached_property
+    def _meanings(self) -> tuple[IntArray, Vectors] | None:
+        """The vectors of all texts and of all questions of their own, and whose they are."""
+        from demur.asking.finding import vectors
+
+        if len(self) > MOST:
+            why = f"making vectors of more than {MOST:,} takes long; demur kb keeps them"
+            _log.warning(f"{len(self):,} passages are found by words alone: {why}")
+            return None
+        own = [place for place, passage in enumerate(self.passages) if passage.question]
+        texts = [
+            *(each.searched for each in self.passages),
+            *(self.passages[place].question for place in own),
+        ]
+        return np.array([*range(len(self)), *own], np.int64), vectors(texts)
 
     def prepared(self, ranker: str | Ranker) -> Ranker:
         """The ranker, with the statistics of these passages where it needs any."""
@@ -54,8 +114,11 @@ class Library:
     def search(self, ranker: str | Ranker | None = None) -> Search:
         """What is asked when this library is: a ranker of its passages, for which a gate is calibrated.
 
-        Without a second ranker, or with one of `AS_FOUND`, passages stay as BM25 found them.
+        Without a second ranker, or with one of `AS_FOUND`, passages stay as BM25 found them; ``meaning``
+        finds by meaning too.
         """
+        if ranker == MEANING:
+            return by_meaning(self)
         alone = ranker is None or (isinstance(ranker, str) and ranker in AS_FOUND)
         return Search(self, None if ranker is None or alone else self.prepared(ranker))
 
@@ -66,12 +129,6 @@ class Library:
         for passage in self.passages:
             digest.update(hashlib.sha256(passage.searched.encode("utf-8", "surrogatepass")).digest())
         return digest.hexdigest()[:16]
-
-    def candidate(self, place: int) -> Candidate:
-        """A passage with its source, line, heading, and how many copies of it stand elsewhere."""
-        passage = self.passages[place]
-        extra = {"source": passage.source, "line": passage.line, "heading": passage.heading}
-        return Candidate(passage.id, passage.text, None, {**extra, "copies": self.copies[place] - 1})
 
 
 def _passages(documents: Documents) -> Iterator[Passage]:

@@ -47,9 +47,17 @@ def _passage(candidate: Candidate, score: float) -> dict[str, Any]:
         **{key: candidate.extra[key] for key in ("source", "line", "heading", "copies")},
         "score": finite(score),
         "read": look and {"answers": look.span is not None, "confidence": finite(look.confidence)},
+        **_known(candidate),
         "matched": list(candidate.extra["matched"]),
         "coverage": candidate.extra["coverage"],
     }
+
+
+def _known(candidate: Candidate) -> dict[str, Any]:
+    """What a passage's chance stands on, and what each adds to the log of the odds; nothing without one."""
+    if "signals" not in candidate.extra:
+        return {}
+    return {"known": dict(candidate.extra["signals"]), "adds": dict(candidate.extra["adds"])}
 
 
 def _span(span: Span | None) -> dict[str, Any] | None:

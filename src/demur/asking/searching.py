@@ -18,7 +18,7 @@ from demur.types import Candidate, FloatArray, Pool, Ranking
 
 if TYPE_CHECKING:
     from demur.asking.gate import Gate
-    from demur.asking.library import Library
+    from demur.kb.base import Passages
 
 DEPTH = 50
 """Passages that BM25 finds, that a ranker scores again, and that a gate looks at."""
@@ -29,18 +29,18 @@ class Search(Ranker):
     """BM25 over the passages of a library and, if there is one, a ranker over the best 50."""
 
     name: ClassVar[str] = "library"
-    library: Library
+    library: Passages
     ranker: Ranker | None = None
     reading: bool = False
     """Whether what the ranker sees as a reader is kept, as the candidates' `look`; it changes no score."""
 
     def find(self, question: str, depth: int = DEPTH) -> Ranking:
         """The passages that share a word with the question, in the order of BM25 or of the ranker."""
-        places, scores = self.library.index.search(question, depth)
-        found = tuple(map(self.library.candidate, places.tolist()))
+        places, scores = self.library.by_words(question, depth)
+        found = tuple(candidate(self.library, place) for place in places.tolist())
         if self.ranker is None or not found:
             return Ranking(question, found, tuple(scores.tolist()))
-        texts = [self.library.passages[place].searched for place in places]
+        texts = [self.library.passage(place).searched for place in places]
         if self.reading:
             seen = looks(self.ranker, question, texts)
             scores = np.array([look.score for look in seen], np.float64)
@@ -77,6 +77,14 @@ class Search(Ranker):
         ranker = "" if self.ranker is None else self.ranker.fingerprint
         told = f"{DEPTH} {self.library.fingerprint} {ranker}"
         return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def candidate(library: Passages, place: int) -> Candidate:
+    """A passage with its source, line, heading, and how many copies of it stand elsewhere."""
+    passage = library.passage(place)
+    extra = {"source": passage.source, "line": passage.line, "heading": passage.heading}
+    extra |= {"question": passage.question, "copies": library.copies(place)}
+    return Candidate(passage.id, passage.text, None, extra)
 
 
 def with_look(candidate: Candidate, look: Look) -> Candidate:

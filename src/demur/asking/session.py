@@ -6,12 +6,13 @@ import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
+from typing import cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
-from demur.asking.bases import library_of
 from demur.asking.gate import NONE, Gate, find_gate, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library
+from demur.asking.meaning import MEANING, by_meaning
 from demur.asking.reading import check_quotes, looks, reader_for, reads
 from demur.asking.searching import DEPTH, Search
 from demur.errors import UsageError
@@ -39,7 +40,7 @@ class Session:
     @classmethod
     def open(
         cls,
-        documents: Documents | Library | Passages,
+        documents: Documents | Passages,
         ranker: str | Path | Ranker | None = None,
         gate: str | Path | Gate | None = None,
         reader: str | Path | object | None = None,
@@ -52,8 +53,8 @@ class Session:
         about this ranker or reader, and a warning says so.
         """
         who, judge = _chosen(ranker, gate, risk)
-        second = None if who in AS_FOUND else ranker_named(who)
-        search = library_of(documents, stem).search(second)
+        library = documents if _are_passages(documents) else Library(cast(Documents, documents), stem)
+        search = searching(cast(Passages, library), who if who in (*AS_FOUND, MEANING) else ranker_named(who))
         quoting = reader_for(reader, search.ranker)
         if judge is not None:
             try:
@@ -67,7 +68,7 @@ class Session:
         return cls(replace(search, reading=quoting is not None and quoting is search.ranker), quoting, judge)
 
     @property
-    def library(self) -> Library:
+    def library(self) -> Passages:
         """The passages that are asked."""
         return self.search.library
 
@@ -88,7 +89,7 @@ class Session:
         """Nothing, once the models are in memory: so the first question need not wait for them."""
         if not len(self.library):
             return
-        some = [self.library.passages[0].searched]
+        some = ["A passage to begin with."]
         with _ONE_AT_A_TIME:
             if self.search.ranker is not None:
                 self.search.ranker.score("?", some)
@@ -98,7 +99,7 @@ class Session:
 
 def ask(
     question: str,
-    documents: Documents | Library | Passages,
+    documents: Documents | Passages,
     ranker: str | Path | Ranker | None = None,
     gate: str | Path | Gate | None = None,
     top: int = 5,
@@ -111,7 +112,8 @@ def ask(
     It is the answer that `demur ask` gives. A string is a text, a `Path` a file or folder. If there are
     several questions, open a `demur.asking.Session`.
 
-    - The `ranker` scores the best 50 passages again; ``bm25`` leaves them as they were found. If none is
+    - The `ranker` scores the best 50 passages again; ``bm25`` leaves them as they were found, and ``meaning``
+      finds passages by their meaning too, and ranks them by their chance of being right. If none is
       named, it is that of the gate, or ``mini``, which comes with demur.
     - The `gate` decides whether the best passage may be the answer: a gate, or the path of one. If none is
       named, it is that of the ranker's folder; ``none`` leaves that out.
@@ -122,6 +124,20 @@ def ask(
     - `stem` names the language whose word endings do not count; with ``none`` all count.
     """
     return Session.open(documents, ranker, gate, reader, risk, stem).ask(question, top)
+
+
+def _are_passages(documents: object) -> bool:
+    """Whether these are passages made ready already: a library, or a knowledge base."""
+    return hasattr(documents, "by_words") and hasattr(documents, "by_meaning")
+
+
+def searching(library: Passages, who: str | Path | Ranker) -> Search:
+    """How passages are searched: as found by words, by meaning too, or scored again by a ranker."""
+    if isinstance(library, Library):
+        return library.search(str(who) if isinstance(who, Path) else who)
+    if who == MEANING:
+        return by_meaning(library)
+    return Search(library, None if who in AS_FOUND else ranker_named(who))
 
 
 def _chosen(

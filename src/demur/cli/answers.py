@@ -67,8 +67,11 @@ def show(
 
 
 def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> Iterator[str]:
-    """How sure the answer is, what is promised about it, and how far that goes."""
+    """How sure the answer is, what is promised about it, how far that goes, and why it is likely."""
     from demur.asking.quoting import same
+
+    if explain and result.ranking.candidates:
+        yield from _why(result.ranking.candidates[0])
 
     if (
         isinstance(result, Answer)
@@ -91,6 +94,21 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
         yield " ".join((confident(gate, result.confidence), gate.promise, *elsewhere(gate)))
     if explain:
         yield "\n".join(f"– {line}" for line in gate.scope)
+
+
+def _why(candidate: Candidate) -> Iterator[str]:
+    """What each thing known of a passage adds to the odds that it is right; nothing without a chance."""
+    if "signals" not in candidate.extra:
+        return
+    known: dict[str, float] = candidate.extra["signals"]
+    told = ", ".join(f"{name} {value:.3g}" for name, value in known.items())
+    yield f"What is known of the first passage: {told}."
+    adds = ", ".join(f"{name} {value:+.2f}" for name, value in candidate.extra["adds"].items())
+    yield f"What adds up to the log of its odds: {adds}."
+    if question := candidate.extra["question"]:
+        yield f"It answers a question of its own: {question}"
+    if "score" not in known:
+        yield "The network has not read it, as others were likelier."
 
 
 def _origin(candidate: Candidate, words: list[str] | None = None) -> Text:

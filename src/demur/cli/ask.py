@@ -23,8 +23,9 @@ def ask(
     ranker: Annotated[
         str | None,
         typer.Option(
-            help="Who scores the best 50 passages again: a name or a folder; bm25 leaves them as they were "
-            "found. If not said, that of the gate, or mini, which comes with demur."
+            help="Who scores the best 50 passages again: a name or a folder. bm25 leaves them as they were "
+            "found; meaning finds by meaning too, and ranks by the chance of being right. If not said, that "
+            "of the gate, or mini, which comes with demur."
         ),
     ] = None,
     reader: Annotated[

@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from demur import precision
+from demur.embedders import encoder_packaged
 from demur.embedders.base import Embedder, Tokens, Vectors
-from demur.embedders.encoder_loading import MINILM, Recipe, content, device_named, located, recipe
+from demur.embedders.encoder_loading import (
+    MINILM,
+    PACKAGED,
+    Recipe,
+    content,
+    device_named,
+    located,
+    recipe,
+)
 from demur.errors import DataError, UsageError
 
 if TYPE_CHECKING:
@@ -29,8 +38,9 @@ _said: set[tuple[str, int]] = set()  # of which models it was said that they cut
 class Encoder(Embedder):
     """The vector that a sentence encoder gives a text; zeros for a text of nothing.
 
-    `model` is ``minilm`` (all-MiniLM-L6-v2, which comes with ``demur[encoder]``), a folder, or a Hugging
-    Face id, then at its `revision`. What sentence-transformers would do with it is done; of a plain network
+    `model` is ``packaged`` (all-MiniLM-L6-v2 in bytes, which comes with demur and needs no torch), ``minilm``
+    (the same in floats, which comes with ``demur[encoder]``), a folder, or a Hugging Face id, then at its
+    `revision`. What sentence-transformers would do with it is done; of a plain network
     the vectors of the tokens are averaged. Texts are cut at `max_length` tokens (0: where the model says).
     `prompt` stands before every text (empty: what the model says). With ``precision=auto``
     the network computes in half precision where that is faster by half: scores move in their third digit.
@@ -55,37 +65,51 @@ class Encoder(Embedder):
             raise UsageError(f"max_length={self.max_length} cuts everything; use 0 for what the model says")
         if '"' in self.prompt and "'" in self.prompt:
             raise UsageError("a prompt may have ' or \" in it, but not both, as it is a setting in quotes")
-        if self.revision and (self.model == MINILM or Path(self.model).expanduser().is_dir()):
+        if self.packaged and (self.precision, self.device) not in (("auto", "auto"), ("auto", "cpu")):
+            what = "the packaged encoder computes in bytes on the CPU, and takes no precision and no device"
+            raise UsageError(f"{what}; leave them out, or use model={MINILM}, which needs demur[encoder]")
+        ours = self.model in (MINILM, PACKAGED)
+        if self.revision and (ours or Path(self.model).expanduser().is_dir()):
             raise UsageError(f"revision={self.revision} is for models of the Hugging Face hub; leave it out")
+
+    @property
+    def packaged(self) -> bool:
+        """Whether this is the encoder that comes with demur and needs no torch."""
+        return self.model == PACKAGED
 
     @property
     def folder(self) -> Path:
         """Where the model lies; a Hugging Face id is downloaded first if need be."""
-        return located(self.model, self.revision)
+        return encoder_packaged.FOLDER if self.packaged else located(self.model, self.revision)
 
     @property
     def how(self) -> Recipe:
         """What the model's folder says about its vectors."""
-        return recipe(self.folder)
+        return Recipe(self.folder, normalize=True) if self.packaged else recipe(self.folder)
 
     @property
     def width(self) -> int:
         """How many numbers a vector has."""
+        if self.packaged:
+            return encoder_packaged.packaged().width
         return self._network().width if self.how.pooling else self._whole().width
 
     @property
     def taken(self) -> str:
         """The precision that is computed in here."""
-        return precision.taken(self.precision, device_named(self.device))
+        return "int8" if self.packaged else precision.taken(self.precision, device_named(self.device))
 
     @property
     def kept_as(self) -> str:
         """The fingerprint with the precision that is taken here: by it vectors are kept."""
-        return replace(self, precision=self.taken).fingerprint
+        return self.fingerprint if self.packaged else replace(self, precision=self.taken).fingerprint
 
     @property
     def fingerprint(self) -> str:
         """A hash of the settings and of the model's files, wherever they lie and whatever runs them."""
+        if self.packaged:
+            told = f"{self.name} {self.max_length} {self.prompt!r} {encoder_packaged.content()}"
+            return hashlib.sha256(told.encode()).hexdigest()[:16]
         counted = precision.counted(self.precision)
         said = [self.name, self.max_length, counted, self.prompt or self.how.prompt]
         return hashlib.sha256(f"{said} {content(self.folder)}".encode()).hexdigest()[:16]
@@ -100,7 +124,7 @@ class Encoder(Embedder):
         if filled:
             vectors[filled] = self._vectors([different[row] for row in filled])
         if not np.isfinite(vectors).all():
-            fix = "use precision=fp32" if self.taken != "fp32" else "name another model"
+            fix = "use precision=fp32" if self.taken in ("bf16", "fp16") else "name another model"
             raise DataError("makes vectors that are no finite numbers", path=self.folder, fix=fix)
         return vectors[rows]
 
@@ -110,6 +134,8 @@ class Encoder(Embedder):
 
         if words not in ("content", "all"):
             raise UsageError(f"words={words} must be content or all")
+        if self.packaged:
+            raise UsageError(f"the packaged encoder has no vectors of words; use encoder(model={MINILM})")
         network = self._network()
         length = network.length(self.max_length)
         whole = [_whole_characters(text) for text in texts]
@@ -121,7 +147,11 @@ class Encoder(Embedder):
     def _vectors(self, texts: list[str]) -> Vectors:
         how = self.how
         prompt = self.prompt or how.prompt
-        if how.pooling:
+        if self.packaged:
+            model = encoder_packaged.packaged()
+            length, most = model.length(self.max_length), model.positions
+            vectors, cut = model.sentences([prompt + text for text in texts], length)
+        elif how.pooling:
             network = self._network()
             length, most = network.length(self.max_length), network.positions
             vectors, cut = network.sentences([prompt + text for text in texts], length)

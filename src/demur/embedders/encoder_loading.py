@@ -16,6 +16,8 @@ from typing import Any
 from demur.errors import DataError, UsageError, require
 from demur.files import sha256, whole
 
+PACKAGED = "packaged"
+"""all-MiniLM-L6-v2 in bytes, which comes with demur and needs no torch."""
 MINILM = "minilm"
 """all-MiniLM-L6-v2, which comes with ``demur[encoder]``."""
 

@@ -17,6 +17,7 @@ from demur.embedders.encoder_loading import content
 from demur.errors import DemurError, UsageError
 from demur.files import sha256
 from demur.rankers import ranker
+from demur.rankers.floats import in_floats
 from demur.specs import Spec, listed, parse
 from demur.training import Trainer
 
@@ -70,7 +71,7 @@ def _behind(part: str) -> Iterator[str]:
         yield embedder(part).fingerprint
     elif wanted.name in registry.names("ranker"):
         try:
-            yield ranker(part).fingerprint
+            yield ranker(in_floats(part)).fingerprint
         except DemurError:  # a word that is called as a ranker is
             return
     elif Path(part).is_dir():

@@ -13,6 +13,7 @@ from demur.experiments import learning
 from demur.experiments.known import anywhere
 from demur.experiments.recipe import Row, Vectors
 from demur.rankers import Ranker, ranker
+from demur.rankers.floats import in_floats
 
 if TYPE_CHECKING:
     from demur.experiments.kinds.base import Kept
@@ -60,7 +61,7 @@ def _how(vectors: Vectors) -> Training:
 
 def built(run: Run) -> Ranker:
     """The ranker of a run that learns nothing, with the run's seed where it takes one."""
-    spec = spelled(run, run.row.ranker)
+    spec = in_floats(spelled(run, run.row.ranker))
     found = ranker(spec)
     return ranker(spec, seed=run.seed) if hasattr(found, "seed") else found
 

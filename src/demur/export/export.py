@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur import __version__, data, processor, store
+from demur import __version__, data, processor, runtime, store
 from demur.errors import DataError, UsageError, require
 from demur.export import bert_graph, torch_graph
 from demur.export.graph import Graph, Seen
 from demur.files import written
-from demur.rankers import Ranker, open_model, runtime
+from demur.rankers import Ranker, open_model
 from demur.rankers.committee import Committee
 from demur.rankers.cross_encoder import CrossEncoder, positions
 from demur.rankers.fusion import Fusion

@@ -11,14 +11,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from demur import __version__, store
+from demur import __version__, runtime, store
 from demur.errors import UsageError
 from demur.export import mini_graph
 from demur.export.bert_graph import INPUTS
 from demur.export.export import Agreement, Exported, check_near, compared, keep_tokenizer, seen, some
 from demur.files import written
 from demur.nets.mini import Mini as Network
-from demur.rankers import open_model, runtime
+from demur.rankers import open_model
 from demur.rankers.cross_encoder import positions
 from demur.rankers.onnx import MODEL, TOKENIZER, Onnx
 from demur.reading import confidence

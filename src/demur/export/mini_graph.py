@@ -68,10 +68,7 @@ class _Mini(_Bert):
         x = g.add("Reshape", self._embedded(), self.rows)
         probed = []
         for number in range(layers):
-            place = f"bert.encoder.layer.{number}"
-            context = self._dense(self._attended(x, place), f"{place}.attention.output.dense")
-            x = self._norm(g.add("Add", x, context), f"{place}.attention.output")
-            x = self._norm(g.add("Add", x, self._middle(x, place)), f"{place}.output")
+            x = self._layer(x, f"bert.encoder.layer.{number}")
             if number < layers - 1:
                 shown = g.add("MatMul", x, g.constant(self.weights["probes"][number]))
                 probed.append(g.add("Unsqueeze", self._spans(shown), g.whole(1)))
@@ -83,6 +80,12 @@ class _Mini(_Bert):
         x = g.add("Gather", g.add("Reshape", x, self.batch), g.constant(np.int64(0)), axis=1)
         x = g.add("Tanh", g.floats(x, *self._both("bert.pooler.dense")))
         g.add("Reshape", g.floats(x, *self._both("classifier")), g.whole(-1), name="score")
+
+    def _layer(self, x: str, place: str) -> str:
+        """What comes out of a layer: rows × width."""
+        context = self._dense(self._attended(x, place), f"{place}.attention.output.dense")
+        x = self._norm(self.graph.add("Add", x, context), f"{place}.attention.output")
+        return self._norm(self.graph.add("Add", x, self._middle(x, place)), f"{place}.output")
 
     def _spans(self, x: str) -> str:
         """Rows × 2 as pairs × 2 × tokens."""

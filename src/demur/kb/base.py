@@ -20,6 +20,10 @@ class Passages(Protocol):
     def fingerprint(self) -> str:
         """A hash of all that is searched, and how."""
 
+    @property
+    def embedder(self) -> str:
+        """The fingerprint of what makes the vectors; empty where there are none."""
+
     def __len__(self) -> int:
         """How many passages there are."""
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from demur.embedders.base import Embedder
 from demur.embedders.caching import perhaps, remembered
 from demur.embedders.encoder import Encoder
+from demur.embedders.encoder_loading import PACKAGED
 from demur.embedders.words import WordVectors
 from demur.rankers.base import Ranker
 from demur.types import FloatArray, Pool
@@ -94,17 +95,18 @@ class Average(Ranker):
 class EncoderRanker(Ranker):
     """Cosine of the vectors that a sentence encoder gives both texts; settings as in the embedder.
 
-    It fills the row of the scarce-annotations paper where the Universal Sentence Encoder stands. A prompt is
-    put before each question, and before each answer; where none is said, it is the model's own for queries
-    and for documents, if it has them. Pools that come one at a time, as when people ask, find the vectors of
-    the last texts in memory; of many pools together all is computed, so that nothing depends on what was
-    scored before.
+    Bare, it is the one that comes with demur and needs no torch; ``encoder(model=minilm)`` is the same in
+    floats. It fills the row of the scarce-annotations paper where the Universal Sentence Encoder stands. A
+    prompt is put before each question, and before each answer; where none is said, it is the model's own for
+    queries and for documents, if it has them. Pools that come one at a time, as when people ask, find the
+    vectors of the last texts in memory; of many pools together all is computed, so that nothing depends on
+    what was scored before.
     """
 
     name: ClassVar[str] = "encoder"
     tolerance: ClassVar[float] = 1e-5
     alone: ClassVar[bool] = True
-    model: str = "minilm"
+    model: str = PACKAGED
     revision: str = ""
     max_length: int = 0
     precision: str = "auto"

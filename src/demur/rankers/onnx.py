@@ -13,10 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from demur import processor, store
+from demur import processor, runtime, store
 from demur.errors import UsageError
 from demur.files import sha256
-from demur.rankers import runtime
 from demur.rankers.base import Ranker
 from demur.rankers.pair_tokens import Pieces, pieces
 from demur.rankers.pool_batches import stretches

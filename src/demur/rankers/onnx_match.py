@@ -13,10 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from demur import processor, store
+from demur import processor, runtime, store
 from demur.errors import DataError, UsageError
 from demur.files import sha256, whole
-from demur.rankers import runtime
 from demur.rankers.base import Ranker
 from demur.rankers.match_nets import FACTS, lexicon_in
 from demur.rankers.onnx import MODEL

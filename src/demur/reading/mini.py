@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demur import processor, store
+from demur import processor, runtime, store
 from demur.errors import DataError, UsageError
-from demur.rankers import runtime
 from demur.rankers.onnx import MODEL, TOKENIZER, alike
 from demur.rankers.pairs import whole
 from demur.reading import confidence

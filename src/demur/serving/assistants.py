@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field
 
 from demur import __version__
-from demur.asking import Passage, Session, as_plain
+from demur.asking import Library, Passage, Session, as_plain
 from demur.errors import DemurError
 from demur.serving.service import Service
 
@@ -103,7 +103,7 @@ def _found(plain: dict[str, Any]) -> Found:
 
 
 def _read(session: Session, id: str, around: int) -> Read:
-    passages = session.library.passages
+    passages = cast(Library, session.library).passages
     place = next((n for n, each in enumerate(passages) if each.id == id), None)
     if place is None:
         raise ToolError(f"there is no passage {id[:200]!r}; take an id that ask or search gave")

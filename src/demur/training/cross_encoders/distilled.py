@@ -16,6 +16,7 @@ from demur.errors import UsageError
 from demur.rankers import ranker
 from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.rankers.ensemble import standardised
+from demur.rankers.floats import in_floats
 from demur.training.base import Report
 from demur.training.cached_encoder import with_kept_vectors
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
@@ -57,7 +58,7 @@ class Distilled(CrossEncoder):
     @property
     def depends(self) -> str:
         """A hash of the teacher."""
-        return ranker(self.teacher).fingerprint
+        return ranker(in_floats(self.teacher)).fingerprint
 
     def _taught(
         self,
@@ -93,7 +94,7 @@ class Distilled(CrossEncoder):
 
         from demur.training.objectives.distilled import Distilling
 
-        teacher = with_kept_vectors(ranker(self.teacher).prepare(pools))
+        teacher = with_kept_vectors(ranker(in_floats(self.teacher)).prepare(pools))
         scores = []
         for at in range(0, len(taught), _KEPT):
             scores += teacher.score_pools(taught[at : at + _KEPT])

@@ -26,6 +26,7 @@ import numpy as np
 from demur.errors import DataError, UnknownName, UsageError
 from demur.rankers import Ranker, ranker
 from demur.rankers.ensemble import standardised
+from demur.rankers.floats import in_floats
 from demur.rankers.fusion import Fusion
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
@@ -88,7 +89,7 @@ class SelfTraining(Trainer):
     ) -> Ranker:
         """The blend of teacher and student, or the student. The labels of `dev` are not read either."""
         pools, dev = list(map(unlabelled, pools)), list(map(unlabelled, dev))
-        teacher = ranker(self.teacher).prepare(pools)
+        teacher = ranker(in_floats(self.teacher)).prepare(pools)
         best, student = teacher, start
         for number in range(1, self.rounds + 1):
             made = self._labelled(best, pools), self._labelled(best, dev)

@@ -21,6 +21,7 @@ from demur.embedders.encoder_loading import content, device_named
 from demur.errors import UsageError, require
 from demur.rankers import Ranker, ranker
 from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.floats import in_floats
 from demur.reading.mini_torch import MiniTorch, batch_of
 from demur.reading.span_reader import Tokens
 from demur.training.base import Report, Trainer, silent
@@ -107,7 +108,7 @@ class Mini(Trainer):
     def depends(self) -> str:
         """A hash of the base, if it is a folder, as others may be put there; and of the teacher."""
         based = content(Path(self.base)) if Path(self.base).is_dir() else ""
-        return based + (ranker(self.teacher).fingerprint if self.teacher else "")
+        return based + (ranker(in_floats(self.teacher)).fingerprint if self.teacher else "")
 
     def sees(self, pool: Pool) -> list[Any]:
         """What of a pool the result hangs on: answers and titles too."""
@@ -181,7 +182,7 @@ class Mini(Trainer):
         texts, near = [text for pool in found for text in pool.answers], kept(embedder("encoder"))
         found = list(add_negatives(found, texts, self.more, self.seed, near))
         found = [pool for pool in found if len(pool) > 1]
-        teacher = ranker(self.teacher).prepare(found)
+        teacher = ranker(in_floats(self.teacher)).prepare(found)
         return found, shares(found, before, teacher, report, self.precision)
 
     def _examples(

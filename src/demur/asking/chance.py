@@ -1,0 +1,118 @@
+"""How likely each found passage is to be right: what is known of it, weighed by a small logistic regression.
+
+The words it shares with the question, how near it is in meaning, how far it is ahead of the next, and what
+the network said, if it has read the passage. `tools.make_chance` learns the weights; none is negative,
+so nothing that speaks for a passage ever counts against it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+import demur
+from demur.errors import DataError
+from demur.types import FloatArray
+
+FILE = Path(demur.__file__).parent / "models" / "chance.json"
+FORMAT = "demur chance 1"
+FOUND = "words", "meaning", "text"
+"""What is known of a passage once it is found.
+
+- words: its BM25 score as a share of what a passage with all of the question's words could have
+- meaning: the higher of the cosines of the question with its own question and with all its text
+- text: the cosine of the question with all its text
+"""
+OWN = ("meaning",)
+"""What counts of a passage with a question of its own, as a row of an FAQ has: the network knows which
+sentence holds a fact, and not which question is the same, so it has no say in these."""
+READ = (*FOUND, "score", "quote")
+"""What is known once the network has read it: its score there, and how sure it is of its quotation."""
+
+
+def found(words: FloatArray, own: FloatArray, text: FloatArray) -> FloatArray:
+    """The signals of passages, a row for each; `own` is the cosine with their own questions, or -1."""
+    return np.column_stack([words, np.maximum(own, text), text])
+
+
+def read(before: FloatArray, scores: FloatArray, confidences: FloatArray) -> FloatArray:
+    """The signals of passages that the network has read."""
+    sure = np.log(np.clip(confidences, 1e-4, 1 - 1e-4) / np.clip(1 - confidences, 1e-4, 1))
+    return np.column_stack([before, scores, sure])
+
+
+def ahead(values: FloatArray) -> FloatArray:
+    """By how much each value is above the best of the others; 0 where it is alone."""
+    if len(values) < 2:
+        return np.zeros(len(values))
+    second, first = np.partition(values, -2)[-2:]
+    return np.asarray(values - np.where(values == first, second, first), np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """How signals rank passages, and how likely they make them.
+
+    The odds of a passage hang on its lead over the best other one, and on the signals of the first, which
+    say how well the question can be answered at all. So the likelier one is always the one ranked higher.
+    """
+
+    rank: FloatArray
+    constant: float
+    lead: float
+    level: FloatArray
+
+    def ranks(self, signals: FloatArray) -> FloatArray:
+        """The scores by which passages are ranked."""
+        return np.asarray(signals @ self.rank, np.float64)
+
+    def parts(self, signals: FloatArray) -> FloatArray:
+        """What adds up to the log of the odds: of each passage its lead, then each signal of the first."""
+        if not len(signals):
+            return np.zeros((0, 1 + signals.shape[1]))
+        ranks = self.ranks(signals)
+        first = signals[int(ranks.argmax())] * self.level
+        return np.column_stack([self.lead * ahead(ranks), np.tile(first, (len(signals), 1))])
+
+    def of(self, signals: FloatArray) -> FloatArray:
+        """The chance of each passage."""
+        return np.asarray(expit(self.constant + self.parts(signals).sum(axis=1)), np.float64)
+
+
+@dataclass(frozen=True)
+class Chance:
+    """The weights before and after the network has read a passage, of those with a question, and a hash."""
+
+    found: Weights
+    read: Weights
+    own: Weights
+    fingerprint: str
+
+
+@lru_cache(maxsize=2)
+def load(path: Path = FILE) -> Chance:
+    """What was learnt, as it lies in a file."""
+    import hashlib
+
+    try:
+        text = path.read_text("utf-8")
+        facts = json.loads(text)
+        if facts["format"] != FORMAT:
+            raise ValueError(FORMAT)
+        kinds = {"found": FOUND, "read": READ, "own": OWN}
+        weights = [_weights(facts[name], signals) for name, signals in kinds.items()]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        fix = "install demur again"
+        raise DataError(f"is broken ({type(error).__name__})", path=path, fix=fix) from None
+    return Chance(*weights, hashlib.sha256(text.encode()).hexdigest()[:16])
+
+
+def _weights(facts: dict[str, Any], signals: tuple[str, ...]) -> Weights:
+    rank, level = (np.array([float(facts[part][name]) for name in signals]) for part in ("rank", "level"))
+    return Weights(rank, float(facts["constant"]), float(facts["lead"]), level)

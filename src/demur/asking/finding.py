@@ -1,0 +1,80 @@
+"""Passages found by words and by meaning, in one list, with what is known of each before any is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from demur import cache
+from demur.asking import chance
+from demur.asking.quoting import asked
+from demur.embedders.base import Embedder, Vectors
+from demur.embedders.caching import kept, remembered
+from demur.embedders.encoder import Encoder
+from demur.embedders.encoder_loading import PACKAGED
+from demur.embedders.vector_store import BoolArray
+from demur.kb.base import Passages
+from demur.kb.passages import Passage
+from demur.rankers.cosine import pairwise
+from demur.types import FloatArray, IntArray
+
+WIDE = 100
+"""Passages that are found by words, and as many by meaning."""
+_NONE = -1.0  # the cosine with a question of its own, where a passage has none
+
+
+@dataclass(frozen=True)
+class Found:
+    """The places of passages, likeliest first, their signals (see `chance.FOUND`) and chances."""
+
+    places: IntArray
+    signals: FloatArray
+    chances: FloatArray
+    own: BoolArray
+    """Which have a question of their own."""
+
+
+def maker() -> Encoder:
+    """What makes vectors of questions and passages: the encoder that comes with demur."""
+    return Encoder(PACKAGED)
+
+
+@lru_cache(maxsize=2)
+def _embedder(place: str) -> Embedder:
+    return remembered(kept(maker()))
+
+
+def vectors(texts: Sequence[str]) -> Vectors:
+    """The vectors of texts; they are kept on disk, and the last ones in memory."""
+    return _embedder(str(cache.root())).embed(texts)
+
+
+def find(library: Passages, question: str, depth: int) -> Found:
+    """The best passages that share words with a question, or are near to it in meaning."""
+    by_words, scores = library.by_words(question, WIDE)
+    vector = maker().embed([question])[0]
+    by_meaning = np.zeros(0, np.int64)
+    if library.embedder == maker().fingerprint:  # of vectors that something else made, none is near
+        by_meaning, _ = library.by_meaning(vector, WIDE)
+    places = np.array(list(dict.fromkeys([*by_words.tolist(), *by_meaning.tolist()])), np.int64)
+    if not len(places):
+        return Found(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool))
+    words = np.zeros(len(places))
+    words[: len(by_words)] = scores / max(sum(map(library.idf, asked(question, library.stem))), 1e-9)
+    passages = [library.passage(place) for place in places.tolist()]
+    signals = chance.found(words, *_cosines(vector, passages))
+    own = np.array([bool(each.question) for each in passages])
+    chances = np.where(own, chance.load().own.of(signals[:, 1:2]), chance.load().found.of(signals))
+    order = np.argsort(-chances, kind="stable")[:depth]
+    return Found(places[order], signals[order], chances[order], own[order])
+
+
+def _cosines(vector: Vectors, passages: Sequence[Passage]) -> tuple[FloatArray, FloatArray]:
+    """The cosines of a question with the passages' own questions, where they have any, and their texts."""
+    known = vectors([*(each.question for each in passages), *(each.searched for each in passages)])
+    alike = pairwise(np.broadcast_to(vector, known.shape), known)
+    own, text = alike[: len(passages)], alike[len(passages) :]
+    return np.where([bool(each.question) for each in passages], own, _NONE), text

@@ -1,0 +1,55 @@
+"""Holds the packaged encoder against the same network in floats (`python -m tools.compare_encoder`).
+
+Writes `results/encoder/bytes.json`: per dataset the MAP of both and their difference. Of a large set, so many
+questions are drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import demur
+from demur.data import pools
+from demur.data.subsets import sample
+from demur.embedders.encoder_packaged import FOLDER
+from demur.store import opened
+from demur.types import Pool
+
+PLACE = Path(__file__).resolve().parents[1] / "results" / "encoder" / "bytes.json"
+SETS = {"wikiqa/test": 0, "trecqa/test": 0, "semeval2016/test": 0, "covidfaq/test": 0}
+SETS |= {"antique/dev": 0, "selqa/test": 300}
+"""Datasets, and how many questions are drawn of each; 0 is all."""
+BYTES, FLOATS = "encoder", "encoder(model=minilm, precision=fp32)"
+
+
+def compared(some: Sequence[Pool]) -> dict[str, float]:
+    """The MAP of both on some pools."""
+    found = {
+        name: demur.evaluate(demur.ranker(spec), some, ["MAP"]).measures["MAP"].mean
+        for name, spec in (("bytes", BYTES), ("floats", FLOATS))
+    }
+    return {name: round(value, 5) for name, value in found.items()}
+
+
+def main() -> None:
+    """Compare on each set, and write after each."""
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("-o", "--output", type=Path, default=PLACE)
+    place = asked.parse_args().output
+    rows: dict[str, dict[str, float]] = {}
+    for name, count in SETS.items():
+        some = list(sample(pools(name), count)) if count else list(pools(name))
+        row = compared(some)
+        rows[name] = {"questions": len(some), **row, "lost": round(row["floats"] - row["bytes"], 5)}
+        print(name, rows[name], file=sys.stderr, flush=True)
+        facts = {"command": "python -m tools.compare_encoder", "model": opened(FOLDER).fingerprint}
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps({**facts, "rankers": [BYTES, FLOATS], "MAP": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
