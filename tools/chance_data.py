@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def seen(name: str, count: int, cache: Path) -> list[Seen]:
     if not file.is_file():
         found = list(_seen(name, count))
         cache.mkdir(parents=True, exist_ok=True)
-        arrays = {f"table{n}": each.table for n, each in enumerate(found)}
+        arrays: dict[str, Any] = {f"table{n}": each.table for n, each in enumerate(found)}
         arrays |= {f"right{n}": each.right for n, each in enumerate(found)}
         np.savez(file, positives=np.array([each.positives for each in found]), **arrays)
         print(name, len(found), file=sys.stderr, flush=True)

@@ -105,12 +105,12 @@ def load(path: Path = FILE) -> Chance:
         facts = json.loads(text)
         if facts["format"] != FORMAT:
             raise ValueError(FORMAT)
-        kinds = {"found": FOUND, "read": READ, "own": OWN}
-        weights = [_weights(facts[name], signals) for name, signals in kinds.items()]
+        found_then = _weights(facts["found"], FOUND)
+        read_then, of_own = _weights(facts["read"], READ), _weights(facts["own"], OWN)
     except (OSError, ValueError, KeyError, TypeError) as error:
         fix = "install demur again"
         raise DataError(f"is broken ({type(error).__name__})", path=path, fix=fix) from None
-    return Chance(*weights, hashlib.sha256(text.encode()).hexdigest()[:16])
+    return Chance(found_then, read_then, of_own, hashlib.sha256(text.encode()).hexdigest()[:16])
 
 
 def _weights(facts: dict[str, Any], signals: tuple[str, ...]) -> Weights:

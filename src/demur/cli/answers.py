@@ -82,7 +82,9 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
         return
     if gate is None:
         if isinstance(result, Answer):
-            sure = "" if result.confidence is None else f"Confidence {result.confidence:.2g}, by the reader. "
+            chance = "chance" in result.candidate.extra
+            by = "the chance that it is right" if chance else "by the reader"
+            sure = "" if result.confidence is None else f"Confidence {result.confidence:.2g}, {by}. "
             yield f"{sure}No gate is set, so nothing is promised about errors."
         return
     from demur.cli.promises import confident, elsewhere
