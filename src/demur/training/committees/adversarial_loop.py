@@ -1,7 +1,6 @@
 """The loop in which a net learns from hard wrong answers: an adversary's, mined ones, BM25's, or any.
 
-The random numbers of an epoch hang on the seed and its number alone, so that training which goes on from a
-checkpoint ends with the same numbers as if it had never stopped.
+An epoch's random numbers depend on the seed and its number alone, so training may go on from a checkpoint.
 """
 
 from __future__ import annotations
