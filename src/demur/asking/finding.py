@@ -65,16 +65,26 @@ def find(library: Passages, question: str, depth: int) -> Found:
     words = np.zeros(len(places))
     words[: len(by_words)] = scores / max(sum(map(library.idf, asked(question, library.stem))), 1e-9)
     passages = [library.passage(place) for place in places.tolist()]
-    signals = chance.found(words, *_cosines(vector, passages))
+    signals = chance.found(words, *_cosines(library, vector, places, passages))
     own = np.array([bool(each.question) for each in passages])
     chances = np.where(own, chance.load().own.of(signals[:, 1:2]), chance.load().found.of(signals))
     order = np.argsort(-chances, kind="stable")[:depth]
     return Found(places[order], signals[order], chances[order], own[order])
 
 
-def _cosines(vector: Vectors, passages: Sequence[Passage]) -> tuple[FloatArray, FloatArray]:
-    """The cosines of a question with the passages' own questions, where they have any, and their texts."""
-    known = vectors([*(each.question for each in passages), *(each.searched for each in passages)])
-    alike = pairwise(np.broadcast_to(vector, known.shape), known)
-    own, text = alike[: len(passages)], alike[len(passages) :]
-    return np.where([bool(each.question) for each in passages], own, _NONE), text
+def _cosines(
+    library: Passages, vector: Vectors, places: IntArray, passages: Sequence[Passage]
+) -> tuple[FloatArray, FloatArray]:
+    """The cosines of a question with the passages' own questions, or -1 without one, and with their texts."""
+    own, text = np.full((2, len(places)), np.nan)
+    if library.embedder == maker().fingerprint:
+        own, text = library.cosines(vector, places)
+    asks = np.array([bool(each.question) for each in passages])
+    lacking = [(own, at, passages[at].question) for at in np.flatnonzero(asks & np.isnan(own)).tolist()]
+    lacking += [(text, at, passages[at].searched) for at in np.flatnonzero(np.isnan(text)).tolist()]
+    if lacking:
+        known = vectors([written for _, _, written in lacking])
+        alike = pairwise(np.broadcast_to(vector, known.shape), known)
+        for (column, at, _), cosine in zip(lacking, alike.tolist(), strict=True):
+            column[at] = cosine
+    return np.where(asks, own, _NONE), text

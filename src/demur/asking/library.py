@@ -20,6 +20,7 @@ from demur.kb.passages import Passage
 from demur.rankers import Ranker
 from demur.rankers import ranker as resolve_ranker
 from demur.rankers.bm25 import BM25
+from demur.rankers.cosine import pairwise
 from demur.rankers.index import Index
 from demur.types import Candidate, FloatArray, IntArray, Pool
 
@@ -86,6 +87,19 @@ class Library:
         np.maximum.at(cosines, owners, (known @ vector).astype(np.float64))
         order = np.argsort(-cosines, kind="stable")[:top]
         return order.astype(np.int64), cosines[order]
+
+    def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Of each place the cosines with its own question and with all its text; nan without a vector."""
+        own, text = np.full((2, len(places)), np.nan)
+        if self._meanings is None or not len(places):
+            return own, text
+        owners, known = self._meanings
+        text = pairwise(np.broadcast_to(vector, (len(places), len(vector))), known[places])
+        of_questions = owners[len(self) :]
+        asked = np.flatnonzero(np.isin(places, of_questions))
+        rows = len(self) + np.searchsorted(of_questions, places[asked])
+        own[asked] = pairwise(np.broadcast_to(vector, (len(asked), len(vector))), known[rows])
+        return own, text
 
     @cached_property
     def _meanings(self) -> tuple[IntArray, Vectors] | None:

@@ -43,5 +43,8 @@ class Passages(Protocol):
         vectors: that of its question and that of all that is searched.
         """
 
+    def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Of each place the cosines with its own question and with all its text; nan without a vector."""
+
     def idf(self, word: str) -> float:
         """The weight of a word: the fewer passages have it, the higher."""

@@ -189,6 +189,22 @@ class Meanings:
             best[place] = max(cosine, best.get(place, -1.0))
         return np.array(list(best), np.int64), np.array(list(best.values()), np.float64)
 
+    def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Of each passage the cosines with its question and with its text; nan where there is no vector."""
+        found = np.full((2, len(places)), np.nan)
+        if self._file is None or not len(self.passages):
+            return found[1], found[0]
+        unit = np.asarray(vector, np.float64) / (float(np.linalg.norm(vector)) or 1.0)
+        at = {place: number for number, place in enumerate(places.tolist())}
+        marks = ",".join("?" * len(at))
+        rows = self._file.execute(
+            f"SELECT passage, kind, scale, bytes FROM signs JOIN codes USING (id) WHERE passage IN ({marks})",
+            list(at),
+        )
+        for place, kind, scale, code in rows:
+            found[kind, at[place]] = float(np.frombuffer(code, np.int8) @ unit) * scale
+        return found[QUESTION], found[SEARCHED]
+
     def _bytes(self, ids: IntArray) -> tuple[FloatArray, NDArray[np.int8]]:
         assert self._file is not None
         rows: dict[int, tuple[float, bytes]] = {}

@@ -102,6 +102,11 @@ class ReadBase:
         found, cosines = self._meanings.search(vector, top, now.newest, self._dead)
         return self._best(found, cosines, top)
 
+    def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Of each place the cosines with its own question and with all its text; nan without a vector."""
+        self._now()
+        return self._meanings.cosines(vector, places)
+
     def idf(self, word: str) -> float:
         """The weight of a word: the fewer passages have it, the higher."""
         hashes = hexed(hash_words([word], self.stem)[0])

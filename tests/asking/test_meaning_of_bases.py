@@ -1,0 +1,70 @@
+"""A knowledge base and the same passages in memory, asked by meaning, give the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from demur.asking import Library, Session, example, finding
+from demur.asking.finding import maker
+from demur.embedders.base import Vectors
+from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
+from demur.types import Answer
+
+ASKED = "Until when may I return a book?", "When is the shop open?"
+FAQ = [
+    Passage("q1", "Bring it back within two weeks.", heading=ASKED[0], question=ASKED[0]),
+    Passage("q2", "On Sundays from ten to noon.", heading=ASKED[1], question=ASKED[1]),
+]
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> KnowledgeBase:
+    made = KnowledgeBase(tmp_path / "faq.kb")
+    made.put("handbook", [*FAQ, *example.passages()])
+    made.embed(maker())
+    return made
+
+
+def test_they_say_the_same(base: KnowledgeBase) -> None:
+    there, here = (Session.open(each, "meaning") for each in (base, Library([*FAQ, *example.passages()])))
+    for question in ("When do I have to give the book back?", "What if my membership card is gone?"):
+        kept, read = there.ask(question), here.ask(question)
+        assert type(kept) is type(read)
+        first, same = (each.ranking.candidates[0] for each in (kept, read))
+        assert (first.id, first.text) == (same.id, same.text)
+        assert first.extra["chance"] == pytest.approx(
+            same.extra["chance"], abs=0.02
+        )  # vectors are kept in bytes
+    assert isinstance(there.ask("Until when may I return a book?"), Answer)
+
+
+def test_vectors_that_are_kept_are_not_made_again(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(texts: list[str]) -> None:
+        raise AssertionError(f"{len(texts)} texts are embedded again")
+
+    monkeypatch.setattr(finding, "vectors", never)
+    found = finding.find(base, "When is the shop open on Sunday?", 5)
+    assert base.passage(int(found.places[0])).id == "q2" and found.own[0]
+    text, own = found.signals[0, 2], found.signals[0, 1]
+    assert own > text
+
+
+def test_other_vectors_are_left_alone(tmp_path: Path) -> None:
+    class Other:
+        fingerprint = "other"
+
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            return np.ones((len(texts), 8), np.float32)
+
+    made = KnowledgeBase(tmp_path / "faq.kb")
+    made.put("faq", FAQ)
+    made.embed(Other())
+    found = finding.find(made, "When is the shop open?", 5)  # found by its words, its vector made for this
+    assert made.passage(int(found.places[0])).id == "q2" and found.signals[0, 1] > 0.9
