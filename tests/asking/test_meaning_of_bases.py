@@ -53,7 +53,7 @@ def test_vectors_that_are_kept_are_not_made_again(
     found = finding.find(base, "When is the shop open on Sunday?", 5)
     assert base.passage(int(found.places[0])).id == "q2" and found.own[0]
     text, own = found.signals[0, 2], found.signals[0, 1]
-    assert own > text
+    assert own >= text > 0.8
 
 
 def test_other_vectors_are_left_alone(tmp_path: Path) -> None:
