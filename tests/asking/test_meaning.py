@@ -141,3 +141,8 @@ def test_a_wrong_passage_that_stands_first_is_no_answer(handbook: Session) -> No
 def test_confidence_is_the_chance(handbook: Session) -> None:
     result = handbook.ask("how long may I keep a drill?")
     assert result.confidence == pytest.approx(result.ranking.scores[0])
+
+
+def test_a_question_without_words_to_look_for_is_found_by_meaning() -> None:
+    answer = Session.open(Library(ROWS), "meaning").ask("what about it?")
+    assert answer.ranking.candidates[0].extra["coverage"] == 0

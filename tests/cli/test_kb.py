@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from demur.asking.finding import maker
 from demur.cli.main import main
-from demur.errors import MissingExtra
+from demur.kb.folder import KnowledgeBase
 from kb.base_toys import Hashing, write
 
 
@@ -19,7 +20,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "docs", {"a.md": "# Loans\n\nA drill may be kept for one week.\n"})
     write(tmp_path, {"faq.csv": "question,text\nWhen are you open?,On Mondays.\n"})
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing())
+    monkeypatch.setattr("demur.asking.finding.maker", Hashing)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
@@ -119,20 +120,28 @@ def test_watching_takes_in_what_comes(
 def test_vectors_that_are_broken_off_are_told_and_made_later(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing(breaks_after=0))
+    monkeypatch.setattr("demur.asking.finding.maker", lambda: Hashing(breaks_after=0))
     assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 1
     assert "0 of 1 passages have vectors; demur kb update makes the others" in capsys.readouterr().err
-    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing())
+    monkeypatch.setattr("demur.asking.finding.maker", Hashing)
     assert run(monkeypatch, "kb", "update", "h.kb", "--json") == 0
     assert told(capsys)["embedded"] == 1
 
 
-def test_without_an_encoder_words_are_found(
+def test_what_is_added_is_found_by_meaning(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def none(name: str) -> Hashing:
-        raise MissingExtra("this needs an encoder")
-
-    monkeypatch.setattr("demur.embedders.embedder", none)
-    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0
-    assert "found by words only: this needs an encoder" in capsys.readouterr().err
+    monkeypatch.setattr("demur.asking.finding.maker", maker)
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs", "faq.csv", "--words-only") == 0
+    asking = "ask", "Can I borrow the powertool for a few days?", "--kb", "h.kb", "--ranker", "meaning"
+    assert run(monkeypatch, *asking, "--json") == 0
+    out = capsys.readouterr()
+    assert "demur kb update makes them" in out.err
+    KnowledgeBase("h.kb").embed(Hashing())  # of another make: as good as none
+    assert run(monkeypatch, "kb", "status", "h.kb", "--json") == 0
+    assert told(capsys)["embedded"] == 0
+    assert run(monkeypatch, "kb", "update", "h.kb", "--json") == 0
+    assert told(capsys)["embedded"] == 2
+    assert run(monkeypatch, *asking, "--json") == 0
+    out = capsys.readouterr()
+    assert json.loads(out.out)["ranking"][0]["source"] == "docs/a.md" and not out.err

@@ -10,6 +10,7 @@ from typing import cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
+from demur.asking.finding import maker
 from demur.asking.gate import NONE, Gate, find_gate, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library
 from demur.asking.meaning import MEANING, by_meaning
@@ -136,6 +137,9 @@ def searching(library: Passages, who: str | Path | Ranker) -> Search:
     if isinstance(library, Library):
         return library.search(str(who) if isinstance(who, Path) else who)
     if who == MEANING:
+        if len(library) and library.embedder != maker().fingerprint:
+            why = "the knowledge base has no vectors for that yet; demur kb update makes them"
+            _log.warning("passages are found by words alone: %s", why)
         return by_meaning(library)
     return Search(library, None if who in AS_FOUND else ranker_named(who))
 

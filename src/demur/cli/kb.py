@@ -145,26 +145,27 @@ def _finish(kb: KnowledgeBase, reports: list[Report], words_only: bool, json: bo
 
 def _embed(kb: KnowledgeBase, words_only: bool) -> None:
     """Make the vectors that are missing; what is done stays done when this is broken off."""
-    from demur.embedders import embedder
-    from demur.errors import MissingExtra
-
     missing = _missing(kb)
     if words_only or not missing:
         return
     try:
-        encoder = embedder("encoder")
         with meter("embedding", "passages", missing) as advance:
-            kb.embed(encoder, advance)
-    except MissingExtra as error:
-        note(f"found by words only: {error}")
+            kb.embed(advance=advance)
     except KeyboardInterrupt:
         kb.refresh()
-        note(f"{kb.embedded:,} of {len(kb):,} passages have vectors; demur kb update makes the others")
+        note(f"{_embedded(kb):,} of {len(kb):,} passages have vectors; demur kb update makes the others")
         raise typer.Exit(1) from None
 
 
 def _missing(kb: KnowledgeBase) -> int:
-    return len(kb) - kb.embedded
+    return len(kb) - _embedded(kb)
+
+
+def _embedded(kb: KnowledgeBase) -> int:
+    """How many passages `ask` finds by meaning: those with vectors of its own encoder."""
+    from demur.asking import finding
+
+    return kb.embedded if kb.embedder == finding.maker().fingerprint else 0
 
 
 def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
@@ -175,7 +176,7 @@ def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
         "generation": kb.generation,
         "sources": len(kb.sources()),
         "passages": len(kb),
-        "embedded": kb.embedded,
+        "embedded": _embedded(kb),
         **{status: counts[status] for status in _STATUSES},
         "files": [
             {
@@ -190,5 +191,5 @@ def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
 
 
 def _size(kb: KnowledgeBase) -> str:
-    parts = f"{len(kb.sources()):,} sources", f"{len(kb):,} passages", f"{kb.embedded:,} found by meaning too"
-    return f"{kb.path}: generation {kb.generation}, {', '.join(parts)}"
+    parts = f"{len(kb.sources()):,} sources", f"{len(kb):,} passages", f"{_embedded(kb):,}"
+    return f"{kb.path}: generation {kb.generation}, {', '.join(parts)} found by meaning too"
