@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_in(
     shown = capsys.readouterr()
     files = json.loads(shown.out)["files"]
     assert [each["status"] for each in files] == ["skipped", "added"] and "no such file" in files[0]["reason"]
-    assert len(shown.err.splitlines()) == 1
+    assert shown.err == "skipped away.txt: no such file; check the spelling of the path\n"
 
 
 @pytest.mark.parametrize(

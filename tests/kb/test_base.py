@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -235,3 +236,12 @@ def test_what_is_not_there_cannot_be_removed(kb: KnowledgeBase, docs: Path) -> N
     with pytest.raises(DataError, match="has no source nothing"):
         kb.remove([docs / "b.txt", "nothing"])
     assert set(held(kb)) == set(HANDBOOK)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_waited_for(kb: KnowledgeBase, docs: Path) -> None:
+    os.mkfifo(docs / "pipe.md")
+    assert set(statuses(kb.add(docs)).values()) == {"unchanged"}
+    (told,) = kb.add(docs / "pipe.md")
+    assert told.status == "skipped" and "is a pipe" in told.reason
+    assert len(Library(docs)) == len(kb)

@@ -127,7 +127,8 @@ def _shown(reports: Iterator[Report], json: bool) -> Iterator[Report]:
     """The reports; what was skipped goes to stderr, and what has changed is shown to people."""
     for report in reports:
         if report.status == "skipped":
-            note(f"skipped {harmless(report.source)}: {harmless(report.reason)}")
+            told = report.source in report.reason.partition(": ")[0]
+            note(f"skipped {harmless(report.reason if told else f'{report.source}: {report.reason}')}")
         elif report.status != "unchanged" and not json:
             many = "" if report.status == "removed" else f" ({report.passages:,} passages)"
             say(f"{report.status} {harmless(report.source)}{many}")
