@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from demur.asking.finding import maker
 from demur.cli.main import main
@@ -136,7 +137,7 @@ def test_what_is_added_is_found_by_meaning(
     asking = "ask", "Can I borrow the powertool for a few days?", "--kb", "h.kb", "--ranker", "meaning"
     assert run(monkeypatch, *asking, "--json") == 0
     out = capsys.readouterr()
-    assert "demur kb update makes them" in out.err
+    assert "2 of 2 passages are found by words alone" in out.err
     KnowledgeBase("h.kb").embed(Hashing())  # of another make: as good as none
     assert run(monkeypatch, "kb", "status", "h.kb", "--json") == 0
     assert told(capsys)["embedded"] == 0
@@ -145,3 +146,16 @@ def test_what_is_added_is_found_by_meaning(
     assert run(monkeypatch, *asking, "--json") == 0
     out = capsys.readouterr()
     assert json.loads(out.out)["ranking"][0]["source"] == "docs/a.md" and not out.err
+
+
+def test_files_go_in_while_another_process_makes_vectors(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0
+    monkeypatch.setattr(KnowledgeBase.__init__, "__defaults__", (None, 0.0))  # does not wait
+    with FileLock("h.kb/.embed.lock"):
+        assert run(monkeypatch, "kb", "add", "h.kb", "faq.csv", "--json") == 0
+    shown = capsys.readouterr()
+    made = json.loads(shown.out[shown.out.index("{") :])
+    assert (made["added"], made["passages"], made["embedded"]) == (1, 2, 1)
+    assert "found by words alone for now" in shown.err

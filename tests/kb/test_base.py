@@ -245,3 +245,13 @@ def test_a_pipe_is_not_waited_for(kb: KnowledgeBase, docs: Path) -> None:
     (told,) = kb.add(docs / "pipe.md")
     assert told.status == "skipped" and "is a pipe" in told.reason
     assert len(Library(docs)) == len(kb)
+
+
+def test_a_session_asks_the_base_as_it_is_now(kb: KnowledgeBase, docs: Path) -> None:
+    session = demur.asking.Session.open(kb, "bm25")
+    assert session.ask("How are ladders lent?").ranking.candidates[0].text.endswith("three days.")
+    other = KnowledgeBase(kb.path)
+    write(docs, {"a.md": "# Loans\n\nLadders are lent for nine days.\n"})
+    other.update()
+    other.rebuild()  # what was there before is gone for good
+    assert session.ask("How are ladders lent?").ranking.candidates[0].text.endswith("nine days.")

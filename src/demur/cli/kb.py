@@ -146,12 +146,17 @@ def _finish(kb: KnowledgeBase, reports: list[Report], words_only: bool, json: bo
 
 def _embed(kb: KnowledgeBase, words_only: bool) -> None:
     """Make the vectors that are missing; what is done stays done when this is broken off."""
+    from demur.errors import UsageError
+
     missing = _missing(kb)
     if words_only or not missing:
         return
     try:
         with meter("embedding", "passages", missing) as advance:
             kb.embed(advance=advance)
+    except UsageError as error:  # another process makes vectors; the files are in
+        kb.refresh()
+        note(f"what is new is found by words alone for now: {error}; demur kb update makes its vectors")
     except KeyboardInterrupt:
         kb.refresh()
         note(f"{_embedded(kb):,} of {len(kb):,} passages have vectors; demur kb update makes the others")
