@@ -12,7 +12,7 @@ from demur.asking import Library, Passage, Session, chance, example, library
 from demur.asking.finding import find
 from demur.asking.meaning import MEANING, by_meaning
 from demur.kb.base import Passages
-from demur.types import Answer
+from demur.types import Abstention, Answer
 
 ROWS = [
     Passage(
@@ -141,3 +141,15 @@ def test_a_wrong_passage_that_stands_first_is_no_answer(handbook: Session) -> No
 def test_confidence_is_the_chance(handbook: Session) -> None:
     result = handbook.ask("how long may I keep a drill?")
     assert result.confidence == pytest.approx(result.ranking.scores[0])
+
+
+def test_a_question_without_words_to_look_for_is_found_by_meaning() -> None:
+    answer = Session.open(Library(ROWS), "meaning").ask("what about it?")
+    assert answer.ranking.candidates[0].extra["coverage"] == 0
+
+
+@pytest.mark.parametrize("question", ["", "  ", "?!"])
+def test_a_question_of_nothing_has_no_answer(question: str) -> None:
+    answer = Session.open(Library(ROWS), "meaning").ask(question)
+    assert isinstance(answer, Abstention) and not len(answer.ranking)
+    assert answer.reason == "the question has no words to look for"

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
+from demur.asking.finding import maker
 from demur.cli.main import main
-from demur.errors import MissingExtra
+from demur.kb.folder import KnowledgeBase
 from kb.base_toys import Hashing, write
 
 
@@ -19,7 +21,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "docs", {"a.md": "# Loans\n\nA drill may be kept for one week.\n"})
     write(tmp_path, {"faq.csv": "question,text\nWhen are you open?,On Mondays.\n"})
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing())
+    monkeypatch.setattr("demur.asking.finding.maker", Hashing)
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
@@ -71,7 +73,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_in(
     shown = capsys.readouterr()
     files = json.loads(shown.out)["files"]
     assert [each["status"] for each in files] == ["skipped", "added"] and "no such file" in files[0]["reason"]
-    assert len(shown.err.splitlines()) == 1
+    assert shown.err == "skipped away.txt: no such file; check the spelling of the path\n"
 
 
 @pytest.mark.parametrize(
@@ -119,20 +121,41 @@ def test_watching_takes_in_what_comes(
 def test_vectors_that_are_broken_off_are_told_and_made_later(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing(breaks_after=0))
+    monkeypatch.setattr("demur.asking.finding.maker", lambda: Hashing(breaks_after=0))
     assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 1
     assert "0 of 1 passages have vectors; demur kb update makes the others" in capsys.readouterr().err
-    monkeypatch.setattr("demur.embedders.embedder", lambda name: Hashing())
+    monkeypatch.setattr("demur.asking.finding.maker", Hashing)
     assert run(monkeypatch, "kb", "update", "h.kb", "--json") == 0
     assert told(capsys)["embedded"] == 1
 
 
-def test_without_an_encoder_words_are_found(
+def test_what_is_added_is_found_by_meaning(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def none(name: str) -> Hashing:
-        raise MissingExtra("this needs an encoder")
+    monkeypatch.setattr("demur.asking.finding.maker", maker)
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs", "faq.csv", "--words-only") == 0
+    asking = "ask", "Can I borrow the powertool for a few days?", "--kb", "h.kb", "--ranker", "meaning"
+    assert run(monkeypatch, *asking, "--json") == 0
+    out = capsys.readouterr()
+    assert "2 of 2 passages are found by words alone" in out.err
+    KnowledgeBase("h.kb").embed(Hashing())  # of another make: as good as none
+    assert run(monkeypatch, "kb", "status", "h.kb", "--json") == 0
+    assert told(capsys)["embedded"] == 0
+    assert run(monkeypatch, "kb", "update", "h.kb", "--json") == 0
+    assert told(capsys)["embedded"] == 2
+    assert run(monkeypatch, *asking, "--json") == 0
+    out = capsys.readouterr()
+    assert json.loads(out.out)["ranking"][0]["source"] == "docs/a.md" and not out.err
 
-    monkeypatch.setattr("demur.embedders.embedder", none)
+
+def test_files_go_in_while_another_process_makes_vectors(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0
-    assert "found by words only: this needs an encoder" in capsys.readouterr().err
+    monkeypatch.setattr(KnowledgeBase.__init__, "__defaults__", (None, 0.0))  # does not wait
+    with FileLock("h.kb/.embed.lock"):
+        assert run(monkeypatch, "kb", "add", "h.kb", "faq.csv", "--json") == 0
+    shown = capsys.readouterr()
+    made = json.loads(shown.out[shown.out.index("{") :])
+    assert (made["added"], made["passages"], made["embedded"]) == (1, 2, 1)
+    assert "found by words alone for now" in shown.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -235,3 +236,22 @@ def test_what_is_not_there_cannot_be_removed(kb: KnowledgeBase, docs: Path) -> N
     with pytest.raises(DataError, match="has no source nothing"):
         kb.remove([docs / "b.txt", "nothing"])
     assert set(held(kb)) == set(HANDBOOK)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_not_waited_for(kb: KnowledgeBase, docs: Path) -> None:
+    os.mkfifo(docs / "pipe.md")
+    assert set(statuses(kb.add(docs)).values()) == {"unchanged"}
+    (told,) = kb.add(docs / "pipe.md")
+    assert told.status == "skipped" and "is a pipe" in told.reason
+    assert len(Library(docs)) == len(kb)
+
+
+def test_a_session_asks_the_base_as_it_is_now(kb: KnowledgeBase, docs: Path) -> None:
+    session = demur.asking.Session.open(kb, "bm25")
+    assert session.ask("How are ladders lent?").ranking.candidates[0].text.endswith("three days.")
+    other = KnowledgeBase(kb.path)
+    write(docs, {"a.md": "# Loans\n\nLadders are lent for nine days.\n"})
+    other.update()
+    other.rebuild()  # what was there before is gone for good
+    assert session.ask("How are ladders lent?").ranking.candidates[0].text.endswith("nine days.")

@@ -100,7 +100,7 @@ class Asked:
             "span": span or sentence,
             "sentence": sentence,
             "matched": matched,
-            "coverage": sum(weights[word] for word in matched) / sum(weights.values()),
+            "coverage": sum(weights[word] for word in matched) / (sum(weights.values()) or 1.0),
         }
         return replace(candidate, extra=extra)
 

@@ -19,6 +19,7 @@ from demur.embedders.vector_store import BoolArray
 from demur.kb.base import Passages
 from demur.kb.passages import Passage
 from demur.rankers.cosine import pairwise
+from demur.text import tokenize
 from demur.types import FloatArray, IntArray
 
 WIDE = 100
@@ -54,6 +55,9 @@ def vectors(texts: Sequence[str]) -> Vectors:
 
 def find(library: Passages, question: str, depth: int) -> Found:
     """The best passages that share words with a question, or are near to it in meaning."""
+    nothing = Found(np.zeros(0, np.int64), np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool))
+    if not tokenize(question):
+        return nothing  # a vector of nothing would still be near to something
     by_words, scores = library.by_words(question, WIDE)
     vector = maker().embed([question])[0]
     by_meaning = np.zeros(0, np.int64)
@@ -61,7 +65,7 @@ def find(library: Passages, question: str, depth: int) -> Found:
         by_meaning, _ = library.by_meaning(vector, WIDE)
     places = np.array(list(dict.fromkeys([*by_words.tolist(), *by_meaning.tolist()])), np.int64)
     if not len(places):
-        return Found(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool))
+        return nothing
     words = np.zeros(len(places))
     words[: len(by_words)] = scores / max(sum(map(library.idf, asked(question, library.stem))), 1e-9)
     passages = [library.passage(place) for place in places.tolist()]

@@ -10,6 +10,7 @@ from typing import cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
+from demur.asking.finding import maker
 from demur.asking.gate import NONE, Gate, find_gate, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library
 from demur.asking.meaning import MEANING, by_meaning
@@ -17,6 +18,7 @@ from demur.asking.reading import check_quotes, looks, reader_for, reads
 from demur.asking.searching import DEPTH, Search
 from demur.errors import UsageError
 from demur.kb.base import Passages
+from demur.kb.read import ReadBase
 from demur.rankers import Ranker
 from demur.rankers import ranker as ranker_named
 from demur.types import Abstention, Answer
@@ -76,14 +78,21 @@ class Session:
         """The best passage with a quotation, or the reason why there is no answer.
 
         A gate looks at the best 50 passages, as when it was calibrated, so no more than 50 are shown. Without
-        a gate, a reader that finds nothing in the best passage has the last word.
+        a gate, a reader that finds nothing in the best passage has the last word. A knowledge base is asked
+        as it is now, but for a gate that promises something about what was in it when the session was opened.
         """
         if top < 1:
             raise UsageError(f"top={top} shows nothing; ask for one passage or more")
         question = question.encode("utf-8", "replace").decode()  # a shell or JSON may pass half a character
         with _ONE_AT_A_TIME:
+            if isinstance(self.library, ReadBase) and not self._gate_is_for_files:
+                self.library.refresh()
             ranking = self.search.find(question, DEPTH if self.gate is not None else max(top, DEPTH))
             return Asked(self.search, question, ranking, self.gate).result(top, self.reader)
+
+    @property
+    def _gate_is_for_files(self) -> bool:
+        return self.gate is not None and self.search.known_to(self.gate) is self.search
 
     def warm(self) -> None:
         """Nothing, once the models are in memory: so the first question need not wait for them."""
@@ -136,8 +145,18 @@ def searching(library: Passages, who: str | Path | Ranker) -> Search:
     if isinstance(library, Library):
         return library.search(str(who) if isinstance(who, Path) else who)
     if who == MEANING:
+        _say_lacking(library)
         return by_meaning(library)
     return Search(library, None if who in AS_FOUND else ranker_named(who))
+
+
+def _say_lacking(library: Passages) -> None:
+    """Nothing, but a warning where passages have no vectors that a question can be held against."""
+    ours = library.embedder == maker().fingerprint
+    lacking = len(library) - (int(getattr(library, "embedded", len(library))) if ours else 0)
+    if lacking:
+        which = f"{lacking:,} of {len(library):,} passages are found by words alone"
+        _log.warning("%s, as they have no vectors yet; demur kb update makes them", which)
 
 
 def _chosen(

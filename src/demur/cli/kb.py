@@ -127,7 +127,8 @@ def _shown(reports: Iterator[Report], json: bool) -> Iterator[Report]:
     """The reports; what was skipped goes to stderr, and what has changed is shown to people."""
     for report in reports:
         if report.status == "skipped":
-            note(f"skipped {harmless(report.source)}: {harmless(report.reason)}")
+            told = report.source in report.reason.partition(": ")[0]
+            note(f"skipped {harmless(report.reason if told else f'{report.source}: {report.reason}')}")
         elif report.status != "unchanged" and not json:
             many = "" if report.status == "removed" else f" ({report.passages:,} passages)"
             say(f"{report.status} {harmless(report.source)}{many}")
@@ -145,26 +146,32 @@ def _finish(kb: KnowledgeBase, reports: list[Report], words_only: bool, json: bo
 
 def _embed(kb: KnowledgeBase, words_only: bool) -> None:
     """Make the vectors that are missing; what is done stays done when this is broken off."""
-    from demur.embedders import embedder
-    from demur.errors import MissingExtra
+    from demur.errors import UsageError
 
     missing = _missing(kb)
     if words_only or not missing:
         return
     try:
-        encoder = embedder("encoder")
         with meter("embedding", "passages", missing) as advance:
-            kb.embed(encoder, advance)
-    except MissingExtra as error:
-        note(f"found by words only: {error}")
+            kb.embed(advance=advance)
+    except UsageError as error:  # another process makes vectors; the files are in
+        kb.refresh()
+        note(f"what is new is found by words alone for now: {error}; demur kb update makes its vectors")
     except KeyboardInterrupt:
         kb.refresh()
-        note(f"{kb.embedded:,} of {len(kb):,} passages have vectors; demur kb update makes the others")
+        note(f"{_embedded(kb):,} of {len(kb):,} passages have vectors; demur kb update makes the others")
         raise typer.Exit(1) from None
 
 
 def _missing(kb: KnowledgeBase) -> int:
-    return len(kb) - kb.embedded
+    return len(kb) - _embedded(kb)
+
+
+def _embedded(kb: KnowledgeBase) -> int:
+    """How many passages `ask` finds by meaning: those with vectors of its own encoder."""
+    from demur.asking import finding
+
+    return kb.embedded if kb.embedder == finding.maker().fingerprint else 0
 
 
 def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
@@ -175,7 +182,7 @@ def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
         "generation": kb.generation,
         "sources": len(kb.sources()),
         "passages": len(kb),
-        "embedded": kb.embedded,
+        "embedded": _embedded(kb),
         **{status: counts[status] for status in _STATUSES},
         "files": [
             {
@@ -190,5 +197,5 @@ def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
 
 
 def _size(kb: KnowledgeBase) -> str:
-    parts = f"{len(kb.sources()):,} sources", f"{len(kb):,} passages", f"{kb.embedded:,} found by meaning too"
-    return f"{kb.path}: generation {kb.generation}, {', '.join(parts)}"
+    parts = f"{len(kb.sources()):,} sources", f"{len(kb):,} passages", f"{_embedded(kb):,}"
+    return f"{kb.path}: generation {kb.generation}, {', '.join(parts)} found by meaning too"

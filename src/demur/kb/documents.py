@@ -151,7 +151,7 @@ def _paths_in(folder: Path) -> Iterator[Path]:
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths = [Path(where, name) for name in names if not name.startswith(".")]
-        wanted = [path for path in paths if readable(path)]
+        wanted = [path for path in paths if readable(path) and not files.is_pipe(path)]  # a pipe may wait
         left_out += len(paths) - len(wanted)
         yield from wanted
     if left_out:

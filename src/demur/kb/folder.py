@@ -100,11 +100,16 @@ class KnowledgeBase(ReadBase):
                 self._meanings.remove()
         self.refresh()
 
-    def embed(self, embedder: Embeds, advance: Advance | None = None) -> int:
-        """How many passages got vectors; may be broken off at any time, and goes on where it was."""
+    def embed(self, embedder: Embeds | None = None, advance: Advance | None = None) -> int:
+        """How many passages got vectors; may be broken off at any time, and goes on where it was.
+
+        They are made by the encoder that comes with demur, as `ask` finds by its vectors only, or by another.
+        """
+        from demur.asking import finding
+
         self._now()
         with self._lock("embed"):
-            count = embed(self._truth(), self._meanings, embedder, advance)
+            count = embed(self._truth(), self._meanings, embedder or finding.maker(), advance)
         self.refresh()
         return count
 

@@ -154,6 +154,8 @@ def _seen(path: Path, old: Source, folder: int | None) -> Source:
         stat = path.stat()
     except OSError:
         raise DataError("no such file", path=path, fix="check the spelling of the path") from None
+    if files.is_pipe(path):
+        raise DataError("is a pipe or a device, not a file", path=path, fix="save what it gives to a file")
     settled = old.checked - stat.st_mtime_ns > _RECENT
     folder = old.folder if folder is None else folder
     same = (stat.st_size, stat.st_mtime_ns) == (old.size, old.mtime)
