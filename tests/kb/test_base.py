@@ -255,3 +255,9 @@ def test_a_session_asks_the_base_as_it_is_now(kb: KnowledgeBase, docs: Path) -> 
     other.update()
     other.rebuild()  # what was there before is gone for good
     assert session.ask("How are ladders lent?").ranking.candidates[0].text.endswith("nine days.")
+
+
+def test_what_update_would_add_again_is_said_when_it_is_taken_out(kb: KnowledgeBase, docs: Path) -> None:
+    (told,) = kb.remove(docs / "b.txt")
+    assert told.status == "removed" and "the next update adds it again" in told.reason
+    assert {each.reason for each in kb.remove(docs)} == {""}  # the folder is not followed any more

@@ -131,7 +131,8 @@ def _shown(reports: Iterator[Report], json: bool) -> Iterator[Report]:
             note(f"skipped {harmless(report.reason if told else f'{report.source}: {report.reason}')}")
         elif report.status != "unchanged" and not json:
             many = "" if report.status == "removed" else f" ({report.passages:,} passages)"
-            say(f"{report.status} {harmless(report.source)}{many}")
+            why = f"; {report.reason}" if report.reason else ""
+            say(f"{report.status} {harmless(report.source)}{many}{why}")
         yield report
 
 
