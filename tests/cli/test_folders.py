@@ -98,8 +98,10 @@ def test_a_gate_for_files_is_not_used_for_given_candidates(folder: Path) -> None
     assert "is for questions to files, and promises nothing for given candidates" in result.stderr
     assert PROMISE not in result.stdout
     Path("guide.md").write_text("Other things.", "utf-8")
+    other = call(ask, QUESTION, "--from", "guide.md", "--ranker", "model")  # nobody asked for this gate
+    assert PROMISE not in other.stdout
     with pytest.raises(UsageError, match="calibrated for the ranker library"):
-        call(ask, QUESTION, "--from", "guide.md", "--ranker", "model")
+        call(ask, QUESTION, "--from", "guide.md", "--ranker", "model", "--gate", "model")
 
 
 def test_a_name_looks_in_no_folder(folder: Path) -> None:

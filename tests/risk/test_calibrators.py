@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
@@ -36,6 +36,7 @@ def draw(n: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=50, deadline=None)
 @given(chances, st.lists(st.floats(0, 1), min_size=2, max_size=20))
+@example([(0.0, False), (2e-313, True)], [0.0, 5e-324])
 def test_order_is_kept_and_chances_are_chances(
     kind: str, seen: list[tuple[float, bool]], other: list[float]
 ) -> None:

@@ -71,13 +71,12 @@ class Method:
 METHODS = (
     Method("bm25", "bm25(stem=english)", "counts words shared with the question, the rarer the heavier"),
     Method("mini", "mini", "reads question and answer together; comes with demur and needs no torch"),
-    Method("encoder", "encoder", "compares the meaning of whole texts", extra="encoder"),
-    Method("fusion", "fusion", "adds what words and meaning say", extra="encoder"),
+    Method("encoder", "encoder", "compares the meaning of whole texts; comes with demur and needs no torch"),
+    Method("fusion", "fusion", "adds what words and meaning say"),
     Method(
         "forum",
         'fusion(rankers="encoder; telling")',
         "puts answers that ask or thank behind those that tell",
-        extra="encoder",
     ),
     Method(
         "MaxSim",
@@ -89,7 +88,6 @@ METHODS = (
         "mini + encoder",
         "fusion(rankers='mini; encoder')",
         "adds what mini and the encoder say",
-        extra="encoder",
     ),
     Method(
         "fusion, adapted",

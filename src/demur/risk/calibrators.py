@@ -132,7 +132,8 @@ class Isotonic(Calibrator):
 
     def calibrated(self, confidence: ArrayLike) -> FloatArray:
         """The chance that an answer so sure is right."""
-        return np.interp(_numbers(confidence), self.confidence, self.chance)
+        between = np.interp(_numbers(confidence), self.confidence, self.chance)
+        return np.clip(between, self.chance[0], self.chance[-1])  # steps too near for a slope give infinity
 
 
 CALIBRATORS: dict[str, type[Calibrator]] = {kind.name: kind for kind in (Beta, Isotonic, Platt, Temperature)}
