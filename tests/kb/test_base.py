@@ -209,6 +209,8 @@ def test_a_language_is_kept_to(kb: KnowledgeBase) -> None:
     assert kb.stem == "english"
     with pytest.raises(UsageError, match="keeps to stem=english"):
         KnowledgeBase(kb.path, "german")
+    with pytest.raises(UsageError, match="keep to stem=english, not german"):
+        kb.ask("Wie lange?", stem="german")
 
 
 def test_a_file_that_breaks_keeps_what_was_read_of_it(kb: KnowledgeBase, docs: Path) -> None:
