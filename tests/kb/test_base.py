@@ -262,4 +262,8 @@ def test_a_session_asks_the_base_as_it_is_now(kb: KnowledgeBase, docs: Path) -> 
 def test_what_update_would_add_again_is_said_when_it_is_taken_out(kb: KnowledgeBase, docs: Path) -> None:
     (told,) = kb.remove(docs / "b.txt")
     assert told.status == "removed" and "the next update adds it again" in told.reason
+    write(docs / "sub", {"c.txt": "In a folder of its own."})
+    kb.add([docs, docs / "sub"])
+    (told,) = kb.remove(docs / "sub")
+    assert "the next update adds it again" in told.reason
     assert {each.reason for each in kb.remove(docs)} == {""}  # the folder is not followed any more

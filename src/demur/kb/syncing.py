@@ -85,9 +85,10 @@ def removed(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[Report]:
 
 def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
     """Which of the sources the next update would add again if they were taken out now."""
-    query = "SELECT s.id, s.path FROM sources s JOIN folders f ON s.folder = f.id WHERE s.died IS NULL"
-    taken = {id for id, _ in sources}
-    return {id for id, path in truth.rows(query) if id in taken and Path(path).exists()}
+    folders = {Path(path) for (path,) in truth.rows("SELECT path FROM folders")}
+    paths = dict(truth.rows("SELECT id, path FROM sources WHERE died IS NULL AND path IS NOT NULL"))
+    there = [(id, Path(paths[id])) for id, _ in sources if id in paths]
+    return {id for id, path in there if folders.intersection(path.parents) and path.exists()}
 
 
 def named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, str]]:
