@@ -146,8 +146,8 @@ def test_what_is_added_is_found_by_meaning(
     assert run(monkeypatch, *asking, "--json") == 0
     out = capsys.readouterr()
     assert json.loads(out.out)["ranking"][0]["source"] == "docs/a.md" and not out.err
-    asking = "ask", "Opening days?", "--kb", "h.kb", "--ranker", "meaning", "--explain"
-    assert run(monkeypatch, *asking) == 0
+    explained = "ask", "Opening days?", "--kb", "h.kb", "--ranker", "meaning", "--explain"
+    assert run(monkeypatch, *explained) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "so the network does not read it: When are you open?" in shown
     assert "has not read it" not in shown and "0 of" not in shown
