@@ -147,6 +147,7 @@ def _finish(kb: KnowledgeBase, reports: list[Report], words_only: bool, json: bo
 
 def _embed(kb: KnowledgeBase, words_only: bool) -> None:
     """Make the vectors that are missing; what is done stays done when this is broken off."""
+    from demur.asking import finding
     from demur.errors import UsageError
 
     missing = _missing(kb)
@@ -154,7 +155,7 @@ def _embed(kb: KnowledgeBase, words_only: bool) -> None:
         return
     try:
         with meter("embedding", "passages", missing) as advance:
-            kb.embed(advance=advance)
+            kb.embed(finding.maker(), advance)
     except UsageError as error:  # another process makes vectors; the files are in
         kb.refresh()
         note(f"what is new is found by words alone for now: {error}; demur kb update makes its vectors")

@@ -111,11 +111,12 @@ class KnowledgeBase(ReadBase):
 
         They are made by the encoder that comes with demur, as `ask` finds by its vectors only, or by another.
         """
-        from demur.asking import finding
+        from demur.embedders.encoder import Encoder
+        from demur.embedders.encoder_loading import PACKAGED
 
         self._now()
         with self._lock("embed"):
-            count = embed(self._truth(), self._meanings, embedder or finding.maker(), advance)
+            count = embed(self._truth(), self._meanings, embedder or Encoder(PACKAGED), advance)
         self.refresh()
         return count
 
