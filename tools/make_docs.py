@@ -47,6 +47,12 @@ VERBS = [
     "data list",
     "data show",
     "data check",
+    "kb",
+    "kb add",
+    "kb update",
+    "kb remove",
+    "kb status",
+    "kb rebuild",
 ]
 QUESTIONS = [  # as `make run` asks
     "What should I do when I have lost my membership card?",

@@ -26,7 +26,8 @@ FAQ = [
 def base(tmp_path: Path) -> KnowledgeBase:
     made = KnowledgeBase(tmp_path / "faq.kb")
     made.put("handbook", [*FAQ, *example.passages()])
-    made.embed(maker())
+    made.embed()
+    assert made.embedder == maker().fingerprint
     return made
 
 

@@ -146,6 +146,11 @@ def test_what_is_added_is_found_by_meaning(
     assert run(monkeypatch, *asking, "--json") == 0
     out = capsys.readouterr()
     assert json.loads(out.out)["ranking"][0]["source"] == "docs/a.md" and not out.err
+    explained = "ask", "Opening days?", "--kb", "h.kb", "--ranker", "meaning", "--explain"
+    assert run(monkeypatch, *explained) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "so the network does not read it: When are you open?" in shown
+    assert "has not read it" not in shown and "0 of" not in shown
 
 
 def test_files_go_in_while_another_process_makes_vectors(

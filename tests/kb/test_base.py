@@ -209,6 +209,8 @@ def test_a_language_is_kept_to(kb: KnowledgeBase) -> None:
     assert kb.stem == "english"
     with pytest.raises(UsageError, match="keeps to stem=english"):
         KnowledgeBase(kb.path, "german")
+    with pytest.raises(UsageError, match="keep to stem=english, not german"):
+        kb.ask("Wie lange?", stem="german")
 
 
 def test_a_file_that_breaks_keeps_what_was_read_of_it(kb: KnowledgeBase, docs: Path) -> None:
@@ -255,3 +257,13 @@ def test_a_session_asks_the_base_as_it_is_now(kb: KnowledgeBase, docs: Path) -> 
     other.update()
     other.rebuild()  # what was there before is gone for good
     assert session.ask("How are ladders lent?").ranking.candidates[0].text.endswith("nine days.")
+
+
+def test_what_update_would_add_again_is_said_when_it_is_taken_out(kb: KnowledgeBase, docs: Path) -> None:
+    (told,) = kb.remove(docs / "b.txt")
+    assert told.status == "removed" and "the next update adds it again" in told.reason
+    write(docs / "sub", {"c.txt": "In a folder of its own."})
+    kb.add([docs, docs / "sub"])
+    (told,) = kb.remove(docs / "sub")
+    assert "the next update adds it again" in told.reason
+    assert {each.reason for each in kb.remove(docs)} == {""}  # the folder is not followed any more

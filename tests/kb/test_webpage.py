@@ -131,7 +131,9 @@ def test_what_unfolds_is_under_its_summary() -> None:
 
 
 def test_questions_that_json_names_are_found_on_the_page_or_else_added() -> None:
-    html = faq(("Can I renew?", "<p>Yes, <b>twice</b>.</p>"), ("Hidden?", "Tom &amp; I."), ("Fees", "20 p."))
+    html = faq(
+        ("Can I renew?", "<p>Yes, <b>twice</b>.</p>"), ("Hidden?", "Tom &amp; <b>I</b>."), ("Fees", "20 p.")
+    )
     html += "<div id=r>Can I  renew ?</div><div>Yes, twice.</div><h3 id=f>Fees</h3><p>20 p."
     assert asked(html) == [
         ("", "Can I renew ?", "Yes, twice."),

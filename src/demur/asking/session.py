@@ -55,6 +55,9 @@ class Session:
         about this ranker or reader, and a warning says so.
         """
         who, judge = _chosen(ranker, gate, risk)
+        if _are_passages(documents) and stem not in ("english", cast(Passages, documents).stem):
+            kept = cast(Passages, documents).stem
+            raise UsageError(f"these passages keep to stem={kept}, not {stem}; leave the language out")
         library = documents if _are_passages(documents) else Library(cast(Documents, documents), stem)
         search = searching(cast(Passages, library), who if who in (*AS_FOUND, MEANING) else ranker_named(who))
         quoting = reader_for(reader, search.ranker)

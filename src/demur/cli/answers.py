@@ -108,8 +108,8 @@ def _why(candidate: Candidate) -> Iterator[str]:
     adds = ", ".join(f"{name} {value:+.2f}" for name, value in candidate.extra["adds"].items())
     yield f"What adds up to the log of its odds: {adds}."
     if question := candidate.extra["question"]:
-        yield f"It answers a question of its own: {question}"
-    if "score" not in known:
+        yield f"It answers a question of its own, so the network does not read it: {question}"
+    elif "score" not in known:
         yield "The network has not read it, as others were likelier."
 
 
@@ -124,7 +124,7 @@ def _origin(candidate: Candidate, words: list[str] | None = None) -> Text:
         (source if line is None else f"{source}:{line}") if source else f"text {candidate.id}",
         heading,
         f"and {copies} more like it" if copies else "",
-        f"{len(matched)} of {len(words)} words: {', '.join(matched)}" if words else "",
+        f"{len(matched)} of {len(words)} words: {', '.join(matched)}" if words and matched else "",
     ]
     return Text(" · ".join(part for part in parts if part), "dim")
 

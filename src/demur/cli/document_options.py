@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 FromOption = Annotated[
     list[Path] | None,
     typer.Option(
-        "--from", metavar="FILE", help="A .md, .txt, .csv or .jsonl file or a folder; may be repeated."
+        "--from",
+        metavar="FILE",
+        help="A .md, .txt, .csv or .jsonl file, with demur[formats] also .html, .docx or .pdf, or a folder; "
+        "may be repeated.",
     ),
 ]
 KbOption = Annotated[

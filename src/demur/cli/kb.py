@@ -131,7 +131,8 @@ def _shown(reports: Iterator[Report], json: bool) -> Iterator[Report]:
             note(f"skipped {harmless(report.reason if told else f'{report.source}: {report.reason}')}")
         elif report.status != "unchanged" and not json:
             many = "" if report.status == "removed" else f" ({report.passages:,} passages)"
-            say(f"{report.status} {harmless(report.source)}{many}")
+            why = f"; {report.reason}" if report.reason else ""
+            say(f"{report.status} {harmless(report.source)}{many}{why}")
         yield report
 
 
@@ -146,6 +147,7 @@ def _finish(kb: KnowledgeBase, reports: list[Report], words_only: bool, json: bo
 
 def _embed(kb: KnowledgeBase, words_only: bool) -> None:
     """Make the vectors that are missing; what is done stays done when this is broken off."""
+    from demur.asking import finding
     from demur.errors import UsageError
 
     missing = _missing(kb)
@@ -153,7 +155,7 @@ def _embed(kb: KnowledgeBase, words_only: bool) -> None:
         return
     try:
         with meter("embedding", "passages", missing) as advance:
-            kb.embed(advance=advance)
+            kb.embed(finding.maker(), advance)
     except UsageError as error:  # another process makes vectors; the files are in
         kb.refresh()
         note(f"what is new is found by words alone for now: {error}; demur kb update makes its vectors")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +85,12 @@ class KnowledgeBase(ReadBase):
             found = syncing.named(truth, many)
             for path in many:  # a folder that was taken out is not followed any more
                 truth.rows("DELETE FROM folders WHERE path = ?", (str(Path(path).absolute()),))
-            return list(self._findable(truth, syncing.removed(truth, found)))
+            again = syncing.followed(truth, found)
+            reports = list(self._findable(truth, syncing.removed(truth, found)))
+        return [
+            replace(report, reason=syncing.AGAIN if id in again else "")
+            for (id, _), report in zip(found, reports, strict=True)
+        ]
 
     def rebuild(self, advance: Advance | None = None) -> None:
         """Nothing, once the index of words is made anew; vectors are made anew by the next `embed`."""
@@ -105,11 +111,12 @@ class KnowledgeBase(ReadBase):
 
         They are made by the encoder that comes with demur, as `ask` finds by its vectors only, or by another.
         """
-        from demur.asking import finding
+        from demur.embedders.encoder import Encoder
+        from demur.embedders.encoder_loading import PACKAGED
 
         self._now()
         with self._lock("embed"):
-            count = embed(self._truth(), self._meanings, embedder or finding.maker(), advance)
+            count = embed(self._truth(), self._meanings, embedder or Encoder(PACKAGED), advance)
         self.refresh()
         return count
 

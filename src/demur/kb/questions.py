@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from demur.kb.flat import flat
+
 
 def answered(document: Any) -> dict[str, tuple[str, str]]:
     """Questions and answers by the key of the question."""
@@ -41,7 +43,7 @@ def key(question: str) -> str:
 
 
 def _stated(node: Any) -> str:
-    return shown(node.attributes.get("content") or node.text(separator=" "))
+    return shown(node.attributes.get("content") or flat(node))
 
 
 def _questions(told: Any) -> Iterator[tuple[str, str]]:
@@ -75,4 +77,4 @@ def _plain(marked: object) -> str:
     if "<" not in marked and "&" not in marked:
         return shown(marked)
     body = LexborHTMLParser(marked).body
-    return shown(body.text(separator=" ")) if body is not None else ""
+    return shown(flat(body)) if body is not None else ""

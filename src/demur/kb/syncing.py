@@ -18,6 +18,7 @@ from demur.kb.schema import told
 from demur.kb.truth import Truth
 
 _RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
+AGAIN = "it still lies in a folder that was added, so the next update adds it again"
 _log = logging.getLogger(__name__)
 Advance = Callable[[int], None]
 
@@ -80,6 +81,14 @@ def removed(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[Report]:
         made.remove(id for id, _ in sources)
     for _, name in sources:
         yield Report(name, "removed")
+
+
+def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
+    """Which of the sources the next update would add again if they were taken out now."""
+    folders = {Path(path) for (path,) in truth.rows("SELECT path FROM folders")}
+    paths = dict(truth.rows("SELECT id, path FROM sources WHERE died IS NULL AND path IS NOT NULL"))
+    there = [(id, Path(paths[id])) for id, _ in sources if id in paths]
+    return {id for id, path in there if folders.intersection(path.parents) and path.exists()}
 
 
 def named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, str]]:

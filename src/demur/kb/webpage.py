@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from demur.errors import DataError
+from demur.kb.flat import DEEPEST, INLINE, UNSEEN, flat
 from demur.kb.limits import Limits
 from demur.kb.passages import LONG, Paragraph, Passage
 from demur.kb.questions import answered, key, shown
 
-
-def _names(tags: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\S+", tags))
-
-
-_UNSEEN = _names(
-    "audio canvas datalist embed head iframe input map math nav noscript object option picture script select "
-    "style svg template textarea title video -comment"
-)
-_INLINE = _names(
-    "-text a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark meter "
-    "output q rp rt ruby s samp small span strike strong sub sup time tt u var wbr br"
-)
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, table, dl, details"
-_DEEPEST = 150  # elements within each other; what is deeper comes as one text
 _LONGEST_HEADING = 200  # characters
 
 
@@ -105,16 +91,16 @@ class _Page:
 
     def _node(self, node: Any, depth: int) -> Iterator[Passage]:
         tag = node.tag
-        if tag in _UNSEEN or (tag not in _INLINE and node.attributes.get("role") == "navigation"):
+        if tag in UNSEEN or (tag not in INLINE and node.attributes.get("role") == "navigation"):
             return
         if tag == "-text":
             self.held.append(node.text_content or "")
         elif tag == "br":
             self.held.append(" ")
-        elif tag in _INLINE and (depth > _DEEPEST or node.css_first(_BLOCKS) is None):
+        elif tag in INLINE and (depth > DEEPEST or node.css_first(_BLOCKS) is None):
             self.enter(node)
             self.held.append(node.text())
-        elif depth > _DEEPEST:
+        elif depth > DEEPEST:
             yield from self.paragraph()
             self.held.append(node.text(separator=" "))
             yield from self.paragraph()
@@ -136,7 +122,7 @@ class _Page:
         """The id of an element; a heading's holds until the next heading, another's in the element."""
         attributes = node.attributes
         name = attributes.get("id") or (attributes.get("name") if node.tag == "a" else "") or ""
-        if name and node.tag not in _INLINE:
+        if name and node.tag not in INLINE:
             self.anchor = name
             if node.tag not in _HEADINGS:
                 self.open.append(name)
@@ -161,7 +147,7 @@ class _Page:
             yield from self.within(node, depth)
 
     def _heading(self, node: Any, level: int) -> None:
-        inside = next((each for each in node.css("[id], a[name]") if each.tag in _INLINE), None)
+        inside = next((each for each in node.css("[id], a[name]") if each.tag in INLINE), None)
         own = node.attributes.get("id") or (
             inside and (inside.attributes.get("id") or inside.attributes.get("name"))
         )
@@ -198,7 +184,7 @@ class _Page:
         columns: list[str] = []
         for number, row in enumerate(table.css("tr")):
             cells = [each for each in row.iter() if each.tag in ("td", "th")]
-            texts = [shown(_flat(cell)) for cell in cells]
+            texts = [shown(flat(cell)) for cell in cells]
             heads = row.parent.tag == "thead" or all(cell.tag == "th" for cell in cells)
             if not number and len(cells) > 1 and heads:
                 columns = texts
@@ -215,7 +201,7 @@ class _Page:
         before, terms = (self.question, self.anchor), list[str]()
         defined = False
         for each in node.css("dt, dd"):
-            text = shown(_flat(each))
+            text = shown(flat(each))
             name = each.attributes.get("id")
             if each.tag == "dt":
                 terms = [text] if defined else [*terms, text]
@@ -269,31 +255,17 @@ def _items(node: Any, depth: int = 0) -> Iterator[str]:
     """Each item of a list and of the lists in it, with its mark; what stands between items has none."""
     number = 0
     for item in node.iter(include_text=True):
-        if item.tag in ("ul", "ol") and depth < _DEEPEST:
+        if item.tag in ("ul", "ol") and depth < DEEPEST:
             yield from _items(item, depth + 1)
         elif item.tag != "li":
-            if text := shown(_flat(item)):
+            if text := shown(flat(item)):
                 yield text
         else:
             number += 1
             mark = f"{number}." if node.tag == "ol" else "-"
             parts = list(item.iter(include_text=True))
-            lists = [part for part in parts if part.tag in ("ul", "ol") and depth < _DEEPEST]
-            if text := shown("".join(_flat(part) for part in parts if part not in lists)):
+            lists = [part for part in parts if part.tag in ("ul", "ol") and depth < DEEPEST]
+            if text := shown("".join(flat(part) for part in parts if part not in lists)):
                 yield f"{mark} {text}"
             for each in lists:
                 yield from _items(each, depth + 1)
-
-
-def _flat(node: Any, depth: int = 0) -> str:
-    """The text in an element, with spaces around blocks."""
-    if node.tag == "-text":
-        return node.text_content or ""
-    if node.tag in _UNSEEN:
-        return ""
-    if node.tag == "br":
-        return " "
-    if depth > _DEEPEST:
-        return f" {node.text(separator=' ')} "
-    text = "".join(_flat(each, depth + 1) for each in node.iter(include_text=True))
-    return text if node.tag in _INLINE else f" {text} "

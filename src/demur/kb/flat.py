@@ -1,0 +1,37 @@
+"""The text in an element of a web page, as it is shown: parts of a line stand together, blocks apart."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+DEEPEST = 150
+"""Elements within each other; what is deeper comes as one text."""
+
+
+def _names(tags: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\S+", tags))
+
+
+UNSEEN = _names(
+    "audio canvas datalist embed head iframe input map math nav noscript object option picture script select "
+    "style svg template textarea title video -comment"
+)
+INLINE = _names(
+    "-text a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark meter "
+    "output q rp rt ruby s samp small span strike strong sub sup time tt u var wbr br"
+)
+
+
+def flat(node: Any, depth: int = 0) -> str:
+    """The text in an element, with spaces around blocks."""
+    if node.tag == "-text":
+        return node.text_content or ""
+    if node.tag in UNSEEN:
+        return ""
+    if node.tag == "br":
+        return " "
+    if depth > DEEPEST:
+        return f" {node.text(separator=' ')} "
+    text = "".join(flat(each, depth + 1) for each in node.iter(include_text=True))
+    return text if node.tag in INLINE else f" {text} "
