@@ -119,7 +119,9 @@ def connected(path: Path) -> sqlite3.Connection:
 
     def connect(query: str) -> sqlite3.Connection:
         uri = f"{path.absolute().as_uri()}{query}"
-        found = sqlite3.connect(uri, _BUSY / 1000, uri=True, isolation_level=None, check_same_thread=False)
+        found = sqlite3.connect(
+            uri, timeout=_BUSY / 1000, uri=True, isolation_level=None, check_same_thread=False
+        )
         try:
             found.execute("PRAGMA foreign_keys = ON")
             found.execute(f"PRAGMA cache_size = -{_CACHE}")
