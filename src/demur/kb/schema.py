@@ -114,13 +114,25 @@ def opened(path: Path, stem: str | None = None) -> sqlite3.Connection:
     return connection
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that is closed when nobody needs it any more, as bases may be left open."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 def connected(path: Path) -> sqlite3.Connection:
     """A connection to a file, made if it is not there; where nothing can be written, to read it as it is."""
 
     def connect(query: str) -> sqlite3.Connection:
         uri = f"{path.absolute().as_uri()}{query}"
         found = sqlite3.connect(
-            uri, timeout=_BUSY / 1000, uri=True, isolation_level=None, check_same_thread=False
+            uri,
+            timeout=_BUSY / 1000,
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Connection,
         )
         try:
             found.execute("PRAGMA foreign_keys = ON")
