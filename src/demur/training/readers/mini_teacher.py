@@ -41,8 +41,17 @@ def shares(
     for at in range(0, len(pools), _AT_ONCE):
         some = pools[at : at + _AT_ONCE]
         for a, b in zip(before.score_pools(some), beside.score_pools(some), strict=True):
-            sure = _SHARP * (standardised(a) + standardised(b))
-            odds = np.exp(sure - sure.max())
-            found.append(odds / odds.sum())
+            found.append(_trust(standardised(a) + standardised(b)))
         report({"share": len(found) / len(pools)})
     return found
+
+
+def shares_of_teacher(pools: Sequence[Pool], teacher: Ranker) -> list[FloatArray]:
+    """The same where only the teacher is asked, whose opinion counts twice."""
+    return [_trust(2 * standardised(scores)) for scores in with_kept_vectors(teacher).score_pools(pools)]
+
+
+def _trust(sure: FloatArray) -> FloatArray:
+    odds = np.exp(_SHARP * (sure - sure.max()))
+    shares: FloatArray = odds / odds.sum()
+    return shares
