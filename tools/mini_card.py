@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +66,8 @@ def measured(
 
 def text(
     mini: Mini,
-    network: Path,
-    recipe: Recipe,
+    networks: Sequence[Path],
+    recipes: Sequence[Recipe],
     gate: Gate | None,
     near: Alike,
     count: int = 0,
@@ -74,7 +75,7 @@ def text(
 ) -> str:
     """The page; of each test set so many questions are taken, or all."""
     size = sum(path.stat().st_size for path in mini.place.iterdir() if path.name != "README.md") / 1e6
-    made = store.opened(network, check=False).made
+    made = [store.opened(network, check=False).made for network in networks]
     parts = [
         "# mini: ranks, reads and doubts in one pass",
         f"The small model that comes with demur {demur.__version__}: six layers of 384 numbers, in bytes, "
@@ -83,9 +84,9 @@ def text(
         f"## How to use it\n\n{_USE}",
         measured(mini, gate, count, say),
         "## Limits\n\n" + _LIMITS.format(max_length=mini.max_length, longest=mini.longest),
-        "## Data and their terms\n\n" + _data(mini, recipe),
-        f"## How it was made\n\n`make mini`: the recipe `recipes/mini.toml`, seed {recipe.seed}"
-        f"{_taken(made['stages'][-1])}; then exported in bytes. "
+        "## Data and their terms\n\n" + _data(mini, recipes),
+        f"## How it was made\n\n`make mini`: the recipe `recipes/mini.toml`{_from(made[0])}; then "
+        f"`recipes/mini-2.toml`{_taken(made[-1])}; then exported in bytes. "
         f"On {near.pairs:,} pairs of texts like those it learnt from, scores agree with the network's own "
         f"with a rank correlation of {near.spearman:.4f}; {near.quotes:.1%} of the quotes are the same, and "
         f"{near.answered:.1%} of what is said to have one. Checksums of all files are in `ranker.json`.",
@@ -93,9 +94,17 @@ def text(
     return "\n\n".join(parts) + "\n"
 
 
-def _taken(stage: Any) -> str:
-    """How long a stage took, where `demur train` wrote it down; `demur reproduce` does not."""
-    return f" (its last stage took {stage['seconds']:,.0f} seconds)" if isinstance(stage, dict) else ""
+def _from(made: Mapping[str, Any]) -> str:
+    """Where the first recipe's weights were not learnt again, but taken from the mini before."""
+    if "stages" in made:
+        return _taken(made)
+    return f", whose weights were taken from the model packaged before ({made['from']})"
+
+
+def _taken(made: Mapping[str, Any]) -> str:
+    """How long the stages took, where `demur train` wrote it down."""
+    seconds = [stage["seconds"] for stage in made["stages"] if isinstance(stage, dict)]
+    return f" (its stages took {' and '.join(f'{each:,.0f}' for each in seconds)} seconds)" if seconds else ""
 
 
 def _some(name: str, count: int) -> Sequence[Pool]:
@@ -160,10 +169,10 @@ def _doubting(mini: Mini, gate: Gate | None, count: int, say: Callable[[str], No
     return f"{learnt}{made}\n\n{_table(head, rows)}\n\n{said_}"
 
 
-def _data(mini: Mini, recipe: Recipe) -> str:
+def _data(mini: Mini, recipes: Sequence[Recipe]) -> str:
     lines = []
     used: dict[str, list[str]] = {}
-    for stage in recipe.stage:
+    for stage in itertools.chain.from_iterable(recipe.stage for recipe in recipes):
         for part in stage.data.split("+"):
             used.setdefault(part.strip().partition("/")[0], []).append(f"`{part.strip()}`")
     held = list(mini.sureness.made.get("data", ())) if mini.sureness else []
@@ -174,7 +183,9 @@ def _data(mini: Mini, recipe: Recipe) -> str:
         lines.append(
             f"- {name}: {', '.join(dict.fromkeys(parts))}; licence {facts.licence}. {facts.citation}."
         )
-    lines.append("- The encoder it began from is all-MiniLM-L6-v2, Apache-2.0.")
+    lines.append(
+        "- The encoder it began from is all-MiniLM-L6-v2; all-mpnet-base-v2 was a teacher; both Apache-2.0."
+    )
     return "Nothing of any test set.\n\n" + "\n".join(lines)
 
 

@@ -103,10 +103,10 @@ def held_is(node: Any, constants: dict[str, Array], by_output: dict[str, Any]) -
     return source in constants or (source in by_output and by_output[source].input[0] in constants)
 
 
-def network(folder: Path) -> MiniTorch:
-    """The packaged mini of a folder as a network of torch."""
+def network(folder: Path, base: str = "") -> MiniTorch:
+    """The packaged mini of a folder as a network of torch, shaped as MiniLM or as another base."""
     weights = weights_of(onnx.load(folder / MODEL))
-    begun = MiniTorch(model=str(located(MINILM)), precision="fp32")
+    begun = MiniTorch(model=base or str(located(MINILM)), precision="fp32")
     made, tokenizer = begun.fresh()
     assert isinstance(made, Mini)
     own = ("span.", "probes")

@@ -25,6 +25,8 @@ THREADS = "DEMUR_THREADS"
 LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 """What numpy, scipy, torch and tokenizers read once, as they are imported."""
 
+KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+"""What says how many kernels oneDNN keeps, read when the first is made."""
 RESTRICTING = ("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA")
 """What keeps torch from features that the processor has."""
 
@@ -77,7 +79,11 @@ def restrict() -> None:
 
 @lru_cache(maxsize=1)
 def restrict_torch(torch: Any) -> None:
-    """Keep torch from more threads than may be used, once: even if it was imported before demur."""
+    """Keep torch from more threads than may be used, once: even if it was imported before demur.
+
+    And from keeping a kernel for each of the last 1,024 products of another shape, a megabyte or more each.
+    """
+    os.environ.setdefault(KERNELS, "128")
     most = threads()
     if torch.get_num_threads() > most:
         torch.set_num_threads(most)

