@@ -167,14 +167,14 @@ def plain(text: str) -> str:
 
 def results() -> str:
     """`docs/results.md`: the index of all tables."""
-    from demur.experiments import markdown
+    from demur.experiments.pages import markdown
 
     return NOTICE + markdown.index(list(figures.tables().values()))
 
 
 def paper(name: str) -> str:
     """`docs/results/PAPER.md`: the tables of a paper, from the files under results/; nothing is run."""
-    from demur.experiments import markdown
+    from demur.experiments.pages import markdown
 
     sections = [
         markdown.section(table, ROOT / "results", figures.tested_cells(*key), seen()[key])

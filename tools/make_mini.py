@@ -18,8 +18,8 @@ from demur.export.export import export
 from demur.export.mini import Alike
 from demur.rankers import open_model
 from demur.reading.mini import Mini
-from demur.risk.confidence import qualifier as resolve_qualifier
-from demur.risk.gates import Gates, calibrate
+from demur.risk.gates.several import Gates, calibrate
+from demur.risk.qualifiers.base import qualifier as resolve_qualifier
 from demur.text import tokenize
 from demur.training.readers.mini_confidence import among_others, teach
 from demur.training.recipes.make_model import make

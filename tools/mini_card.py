@@ -13,7 +13,7 @@ from demur import store
 from demur.data import pools, sources
 from demur.data.subsets import sample
 from demur.errors import MissingData
-from demur.evaluation.quoted import evaluate_reader
+from demur.evaluation.readers import evaluate_reader
 from demur.export.mini import Alike
 from demur.reading.mini import PACKAGED, Mini
 from demur.risk import Gate

@@ -17,7 +17,7 @@ from demur import store, toml
 from demur.export.bert_graph import with_one
 from demur.export.graph import Array
 from demur.export.mini_graph import _Mini, _Small
-from demur.rankers.onnx import MODEL, TOKENIZER
+from demur.rankers.cross_encoders.onnx import MODEL, TOKENIZER
 from demur.reading import confidence
 from demur.reading.mini import PACKAGED, Mini
 from demur.training.recipes.stages import Recipe

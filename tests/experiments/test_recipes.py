@@ -13,9 +13,13 @@ import pytest
 
 from demur.data import formats
 from demur.errors import DataError
-from demur.experiments import learning, makers, markdown, provenance, recipe, tables
+from demur.experiments import recipe, tables
 from demur.experiments.kinds.reading import named
+from demur.experiments.models import rankers
+from demur.experiments.models import stages as learning
+from demur.experiments.pages import markdown
 from demur.experiments.recipe import Row, Stage, Table
+from demur.experiments.results import provenance
 from demur.experiments.runs import Run
 from demur.types import Pool
 from laws import toys
@@ -70,7 +74,7 @@ def test_every_recipe_runs_on_toy_data(
     table = different(table) if part == "different" else table
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("DEMUR_CACHE", str(experiments.parent / "elsewhere"))
-        elsewhere.setattr(makers, "specific", None)
+        elsewhere.setattr(rankers, "specific", None)
         elsewhere.setattr(learning, "trained_by", None)
         keys = {run.file: run.key(tables.loaded(run).sha) for run in tables.runs(table)}
     tables.fill(table, results, (), lambda runs: None)
@@ -101,7 +105,7 @@ def test_readers_of_recipes_are_known_before_they_learn(
     fit = animals if column.fit else ""
     column = dataclasses.replace(column, data=animals, fit=fit, train=animals)
     table = dataclasses.replace(table, model=model, vectors=vectors, column=[column], published=[])
-    monkeypatch.setattr(makers, "specific", None)
+    monkeypatch.setattr(rankers, "specific", None)
     monkeypatch.setattr(learning, "trained_by", None)
     known: dict[str, set[str]] = {}
     for place in ("here", "there"):

@@ -14,7 +14,7 @@ from demur.doubt import doubt as named_doubt
 from demur.doubt import kept, observe
 from demur.export.export import export
 from demur.rankers import Ranker, ranker
-from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.rankers.opening import save
 from demur.reading.mini_torch import MiniTorch
 from demur.reading.opening import reader

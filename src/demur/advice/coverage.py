@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from demur.risk import Predictions, qualifier
-from demur.risk.control import Evidence
+from demur.risk.thresholds.control import Evidence
 from demur.types import FloatArray, IntArray, Pool
 
 CONFIDENCE = 0.95

@@ -17,8 +17,8 @@ import numpy as np
 from demur.advice.methods import installed
 from demur.advice.trying import is_labelled, lot
 from demur.rankers import Ranker, ranker
-from demur.rankers.ensemble import standardised
-from demur.rankers.fusion import Fusion
+from demur.rankers.ensembles.base import standardised
+from demur.rankers.ensembles.fusion import Fusion
 from demur.text import content, tokenize
 from demur.types import FloatArray, Pool
 

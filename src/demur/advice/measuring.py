@@ -109,7 +109,7 @@ def peak_megabytes() -> float | None:
 
 def measured(job: dict[str, Any]) -> dict[str, float | None]:
     """The figures of a job: a ranker's spec or folder, and pools to rank."""
-    from demur.rankers.ensemble import resolve_member
+    from demur.rankers.ensembles.base import resolve_member
 
     pools = [Pool.of(question, answers) for question, answers in job["pools"]]
     begun = time.perf_counter()

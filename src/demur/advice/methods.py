@@ -10,8 +10,8 @@ from typing import Any
 
 from demur import registry
 from demur.rankers import Ranker
-from demur.rankers.ensemble import resolve_member
-from demur.rankers.fusion import Fusion
+from demur.rankers.ensembles.base import resolve_member
+from demur.rankers.ensembles.fusion import Fusion
 from demur.specs import parse
 from demur.types import Pool
 
@@ -54,7 +54,7 @@ class Method:
 
     def _from_elsewhere(self) -> Ranker:
         """What data of its own taught, from the cache where it was made before; always with the same seed."""
-        from demur.experiments import learning
+        from demur.experiments.models import stages as learning
 
         by = learning.trainer_at(self.spec, 0, "")
         taught = learning.learnt([learning.Step(self.data, self.dev, "", by)])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from demur.risk.gate import Gate
+    from demur.risk.gates.gate import Gate
     from demur.types import Pool
 
 DoubtOption = Annotated[
@@ -44,7 +44,7 @@ def taught(
     from demur.data import pools
     from demur.doubt.teaching import Lesson, quoted
     from demur.errors import NoThreshold, UnknownName, UsageError
-    from demur.risk.control import METHODS
+    from demur.risk.thresholds.control import METHODS
 
     if doubt is None:
         raise UsageError("--probes-from goes with --doubt; say which doubt is to be taught")
@@ -96,7 +96,7 @@ def _home(reader: str, output: str | None) -> str | None:
 
 def _warn_of_gates(folder: Path, again: bool) -> None:
     """Say which gates in a reader's folder asked the doubt that lay there before and are not made again."""
-    from demur.risk.gate import Gate
+    from demur.risk.gates.gate import Gate
     from demur.specs import parse
 
     for path in sorted(folder.glob("gate*.json")):

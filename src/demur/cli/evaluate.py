@@ -171,7 +171,7 @@ def _suite(
     from demur.errors import UnknownName, UsageError, require
     from demur.evaluation.robust import robustness, write
     from demur.evaluation.robust.page import HEADS, TITLES, cells, families
-    from demur.experiments import provenance
+    from demur.experiments.results import provenance
     from demur.files import written
     from demur.rankers import ranker as resolve_ranker
     from demur.specs import listed

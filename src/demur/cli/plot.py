@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from demur.risk import Predictions
-    from demur.risk.gate import Gate
+    from demur.risk.gates.gate import Gate
     from demur.risk.predictions import BoolArray
     from demur.types import FloatArray, Pool
 
@@ -48,7 +48,7 @@ def plot(
     from demur.data import binary
     from demur.data import pools as load_pools
     from demur.errors import UnknownName, UsageError
-    from demur.evaluation import plots
+    from demur.evaluation.plots import confidence as plots
 
     if show not in SHOWN:
         raise UnknownName("picture", show, SHOWN)
@@ -88,7 +88,7 @@ def _systems(
     from demur.asking.gate import ranker_of
     from demur.risk import Predictions
     from demur.risk import qualifier as resolve_qualifier
-    from demur.risk.judging import scored
+    from demur.risk.gates.judging import scored
     from demur.specs import parse
 
     found: dict[str, Predictions] = {}

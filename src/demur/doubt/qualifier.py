@@ -18,8 +18,8 @@ from demur.doubt.observing import observe
 from demur.errors import UsageError
 from demur.reading.base import Reader
 from demur.reading.opening import reader as resolve_reader
-from demur.risk.confidence import Qualifier
-from demur.risk.scored import Scored
+from demur.risk.qualifiers.base import Qualifier
+from demur.risk.qualifiers.scored import Scored
 from demur.specs import Setting, Spec, listed
 from demur.types import FloatArray, Pool
 

@@ -18,9 +18,9 @@ from demur.reading.base import Reader
 from demur.reading.normalise import exact
 from demur.reading.opening import reader as resolve_reader
 from demur.reading.published import alone, answer_of, golds
-from demur.risk.calibrating import LEARNT_FROM
-from demur.risk.gate import Gate, calibrate
-from demur.risk.pool_hashes import Marks, mark
+from demur.risk.gates.calibration import LEARNT_FROM
+from demur.risk.gates.gate import Gate, calibrate
+from demur.risk.gates.pool_hashes import Marks, mark
 from demur.specs import parse
 from demur.store import free, is_model
 from demur.types import Pool

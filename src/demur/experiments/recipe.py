@@ -166,7 +166,7 @@ class Table:
     stars: bool = False
     """Whether the best of each column is marked, and tested against the second best."""
     derived: list[str] = field(default_factory=list)
-    """Measures that are worked out of what is kept, when it is shown: see `demur.experiments.excess`."""
+    """Measures that are worked out of what is kept, when it is shown: see `kinds.derived`."""
     see: str = ""
     """What to see in it, said on its page; ``{name}`` is a figure of ``docs/templates/results.toml``."""
     pictures: dict[str, str] = field(default_factory=dict)

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from demur import processor
 from demur.errors import UsageError
-from demur.experiments import earlier, excess, learning, recipe
-from demur.experiments.kinds import KINDS
+from demur.experiments import recipe
+from demur.experiments.kinds import KINDS, derived
 from demur.experiments.kinds.base import Loaded
-from demur.experiments.known import as_kept
-from demur.experiments.makers import prepare, stages
+from demur.experiments.models import stages as learning
+from demur.experiments.models.cache_keys import as_kept
+from demur.experiments.models.rankers import prepare, stages
 from demur.experiments.recipe import Column, Row, Table
+from demur.experiments.results import earlier
 from demur.experiments.runs import Run, fresh, kept, perform
 
 
@@ -50,7 +52,7 @@ class Cell:
     learns: bool = False
     """Whether training is behind it, which comes out otherwise with another seed."""
     origin: str = ""
-    """Where it comes from, unless from a clean run by today's editions: see `demur.experiments.earlier`."""
+    """Where it comes from, unless from a clean run by today's editions: see `results.earlier`."""
     confirmed: int = 0
     """How many cells of its kind were run again."""
     relevant: int = 1
@@ -242,7 +244,7 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
             note = "; ".join(text for text in (row.note, column.note) if text)
             relevant = learning.relevant_of(column.data) if table.kind == "ranking" else 1
             places = product(KINDS[table.kind].points(column), table.conventions, table.figures)
-            beside = excess.figures(table, row, column, results) if table.derived else {}
+            beside = derived.figures(table, row, column, results) if table.derived else {}
             for point, convention, measure in places:
                 figure = KINDS[table.kind].figure(found, convention, measure, point)
                 figure = beside.get(measure, figure)
@@ -257,7 +259,7 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
                     high=figure.high if figure else None,
                     seeds=len(found) if figure else 0,
                     pools=figure.pools if figure else 0,
-                    published=excess.published(table, row, column, measure, convention),
+                    published=derived.published(table, row, column, measure, convention),
                     note=note,
                     wanted=len(row.seeds),
                     readers=KINDS[table.kind].readers(found) if figure else 0,

@@ -18,12 +18,12 @@ from demur.export import bert_graph, torch_graph
 from demur.export.graph import Graph, Seen
 from demur.files import written
 from demur.rankers import Ranker, open_model
-from demur.rankers.committee import Committee
-from demur.rankers.cross_encoder import CrossEncoder, positions
-from demur.rankers.fusion import Fusion
-from demur.rankers.match_nets import Match
-from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
-from demur.rankers.pair_tokens import pieces
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder, positions
+from demur.rankers.cross_encoders.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
+from demur.rankers.cross_encoders.pair_tokens import pieces
+from demur.rankers.ensembles.committee import Committee
+from demur.rankers.ensembles.fusion import Fusion
+from demur.rankers.match_nets.match_nets import Match
 from demur.reading.mini_torch import MiniTorch
 from demur.specs import Spec
 from demur.types import Pool

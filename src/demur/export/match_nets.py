@@ -17,14 +17,14 @@ from demur.export.export import Exported, card, check_near, compared, some
 from demur.export.export import export as export_network
 from demur.files import written
 from demur.rankers import Ranker, open_model
-from demur.rankers.committee import Committee
-from demur.rankers.cross_encoder import CrossEncoder
-from demur.rankers.fusion import Fusion
-from demur.rankers.match_nets import FACTS, Match
-from demur.rankers.onnx import MODEL
-from demur.rankers.onnx_match import OnnxMatch
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.onnx import MODEL
+from demur.rankers.ensembles.committee import Committee
+from demur.rankers.ensembles.fusion import Fusion
+from demur.rankers.match_nets.match_nets import FACTS, Match
+from demur.rankers.match_nets.onnx_match import OnnxMatch
+from demur.rankers.match_nets.word_numbers import VECTORS, Lexicon
 from demur.rankers.opening import save
-from demur.rankers.word_numbers import VECTORS, Lexicon
 
 Several = Committee | Fusion
 Files = dict[str, tuple[Path, int]]

@@ -19,8 +19,8 @@ from demur.export.export import Agreement, Exported, check_near, compared, keep_
 from demur.files import written
 from demur.nets.mini import Mini as Network
 from demur.rankers import open_model
-from demur.rankers.cross_encoder import positions
-from demur.rankers.onnx import MODEL, TOKENIZER, Onnx
+from demur.rankers.cross_encoders.cross_encoder import positions
+from demur.rankers.cross_encoders.onnx import MODEL, TOKENIZER, Onnx
 from demur.reading import confidence
 from demur.reading.mini import OUTPUTS, Mini
 from demur.reading.mini_torch import MiniTorch

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from demur import processor, runtime, store
 from demur.errors import DataError, UsageError
-from demur.rankers.onnx import MODEL, TOKENIZER, alike
-from demur.rankers.pairs import whole
+from demur.rankers.cross_encoders.onnx import MODEL, TOKENIZER, alike
+from demur.rankers.cross_encoders.pairs import whole
 from demur.reading import confidence
 from demur.reading.base import Pair
 from demur.reading.confidence import Glance, Sureness

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from demur.errors import DataError, UsageError
-from demur.rankers.weights import read
+from demur.rankers.cross_encoders.weights import read
 from demur.reading.confidence import Sureness
 from demur.reading.network import Window
 from demur.reading.one_pass import Looking, glance

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import DataError
-from demur.rankers.cross_encoder import positions
-from demur.rankers.pairs import whole
-from demur.rankers.weights import read
+from demur.rankers.cross_encoders.cross_encoder import positions
+from demur.rankers.cross_encoders.pairs import whole
+from demur.rankers.cross_encoders.weights import read
 from demur.reading.base import Pair
 from demur.reading.network import NetworkReader, Window
 from demur.reading.spans import Through, fairly, stretches

@@ -12,8 +12,8 @@ import torch
 import demur
 from demur.errors import DataError, UsageError
 from demur.evaluation import evaluate
-from demur.rankers.committee import Committee
-from demur.rankers.match_nets import Match
+from demur.rankers.ensembles.committee import Committee
+from demur.rankers.match_nets.match_nets import Match
 from demur.rankers.opening import save
 from demur.training import trainer
 from demur.training.committees import adversarial_loop

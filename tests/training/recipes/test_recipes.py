@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from demur import data, toml
-from demur.experiments.learning import staged
+from demur.experiments.models.stages import staged
 from demur.experiments.recipe import read
 from demur.training.recipes.stages import Recipe
 

@@ -11,7 +11,8 @@ import torch
 from demur.embedders import embedder
 from demur.errors import DataError, UsageError
 from demur.evaluation import evaluate
-from demur.rankers import network, ranker
+from demur.rankers import ranker
+from demur.rankers.vectors import network
 from demur.training import trainer
 from demur.training.small_nets import loop as small_loop
 from demur.training.small_nets import vector_nets

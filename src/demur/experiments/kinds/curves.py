@@ -11,8 +11,8 @@ import numpy as np
 from demur.evaluation import evaluate
 from demur.experiments.kinds.base import Figure, Kept, Loaded
 from demur.experiments.kinds.ranking import PRECISION, Ranking
-from demur.experiments.learning import Step, learnt, pools_of, trained_by
-from demur.experiments.makers import built, maker, stages
+from demur.experiments.models.rankers import built, maker, stages
+from demur.experiments.models.stages import Step, learnt, pools_of, trained_by
 
 if TYPE_CHECKING:
     from demur.experiments.recipe import Column

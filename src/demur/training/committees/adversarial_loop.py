@@ -18,9 +18,10 @@ from torch import Tensor
 
 from demur.errors import Astray, DataError
 from demur.nets.match_net import Worded
-from demur.rankers import match_pairs, ranker
-from demur.rankers.match_nets import Trained
-from demur.rankers.word_numbers import Read
+from demur.rankers import ranker
+from demur.rankers.match_nets import match_pairs
+from demur.rankers.match_nets.match_nets import Trained
+from demur.rankers.match_nets.word_numbers import Read
 from demur.training.base import Report, sane, sound
 from demur.training.committees.adversarial_states import keep, resume
 from demur.training.committees.irgan import chances, deserved, drawn, highest, hinge, reinforce, reward

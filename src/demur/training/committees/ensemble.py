@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from demur.errors import UnknownName, UsageError
 from demur.rankers.base import Ranker
-from demur.rankers.committee import Committee
+from demur.rankers.ensembles.committee import Committee
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
 from demur.training.committees.members import Members, averaged

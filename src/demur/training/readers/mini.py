@@ -20,8 +20,8 @@ from demur.embedders.caching import kept
 from demur.embedders.encoder_loading import content, device_named
 from demur.errors import UsageError, require
 from demur.rankers import Ranker, ranker
-from demur.rankers.cross_encoder import CrossEncoder
-from demur.rankers.floats import in_floats
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
+from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.reading.mini_torch import MiniTorch, batch_of
 from demur.reading.span_reader import Tokens
 from demur.training.base import Report, Trainer, silent

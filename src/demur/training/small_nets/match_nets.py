@@ -15,10 +15,10 @@ from demur.embedders import embedder
 from demur.embedders.tables import Table, table
 from demur.embedders.words import located
 from demur.errors import DataError, UnknownName, UsageError, require
-from demur.rankers import match_nets as rankers
 from demur.rankers.base import Ranker
-from demur.rankers.match_nets import Match, Trained
-from demur.rankers.word_numbers import Context, Lexicon, Words
+from demur.rankers.match_nets import match_nets as rankers
+from demur.rankers.match_nets.match_nets import Match, Trained
+from demur.rankers.match_nets.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
 from demur.training import innermost
 from demur.training.base import Report, Trainer, silent
@@ -146,7 +146,7 @@ class MatchTrainer(Trainer):
     def _fit(
         self, has: Trained, negatives: Negatives, dev: Sequence[Pool], checkpoint: Path | None, report: Report
     ) -> None:
-        from demur.rankers import match_pairs
+        from demur.rankers.match_nets import match_pairs
 
         read, words = negatives.read(has.words), (has.question_words, has.answer_words)
         margin, lengths = self.margin or has.network.net.margin, np.diff(read.first)

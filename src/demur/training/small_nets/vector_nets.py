@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 from demur.embedders import Embedder, embedder
 from demur.embedders.caching import kept
 from demur.errors import DataError, UsageError, require
-from demur.rankers import network
 from demur.rankers.base import Ranker
-from demur.rankers.learnt import Learnt
+from demur.rankers.vectors import network
+from demur.rankers.vectors.net_weights import Learnt
 from demur.training.base import Report, Trainer, silent
 from demur.types import Pool
 
