@@ -149,7 +149,7 @@ def _doubting(mini: Mini, gate: Gate | None, count: int, say: Callable[[str], No
     if gate is not None:
         head += ["answered", "of them wrong"]
         made = f"The gate that comes with it, on held-out pools of {gate.certificate.data}: {gate.promise}"
-    facts = mini.sureness.made if mini.sureness else {}
+    facts = mini.confidence_model.made if mini.confidence_model else {}
     learnt = (
         f"The confidence learnt from {facts['pools']:,} pools that the network has not seen "
         f"({facts['passages']:,} passages, {facts['right']:,} right); other ones made the gate. "
@@ -166,7 +166,7 @@ def _data(mini: Mini, recipe: Recipe) -> str:
     for stage in recipe.stage:
         for part in stage.data.split("+"):
             used.setdefault(part.strip().partition("/")[0], []).append(f"`{part.strip()}`")
-    held = list(mini.sureness.made.get("data", ())) if mini.sureness else []
+    held = list(mini.confidence_model.made.get("data", ())) if mini.confidence_model else []
     for part in held:
         used.setdefault(part.partition("/")[0], []).append(f"`{part}` (confidence and gate)")
     for name, parts in used.items():

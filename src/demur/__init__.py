@@ -51,7 +51,7 @@ _HOMES = {
     "Ranking": "types",
     "Span": "types",
     "ask": "asking",
-    "calibrate": "risk.gate",
+    "calibrate": "risk.gates.gate",
     "compare": "evaluation",
     "evaluate": "evaluation",
     "kb": "kb:*",

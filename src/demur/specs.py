@@ -58,7 +58,9 @@ def spell(value: Setting) -> str:
     """The text from which `parse` reads the value back."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if not isinstance(value, str) or (read(value) == value and not re.search(r"[\s,=()\[\]\"']", value)):
+    if not isinstance(value, str) or (
+        read_value(value) == value and not re.search(r"[\s,=()\[\]\"']", value)
+    ):
         return str(value)
     for quote in ('"', "'"):
         if quote not in value and not value.endswith("\\") and "\\\\" not in value:
@@ -69,7 +71,7 @@ def spell(value: Setting) -> str:
     return f'"{escaped}"'
 
 
-def read(text: str) -> Setting:
+def read_value(text: str) -> Setting:
     """The setting a text spells: a truth value, a whole number, a number, or else the text itself."""
     if text in ("true", "false"):
         return text == "true"
@@ -153,7 +155,7 @@ def _value(text: str) -> Setting | None:
     """The value of a setting; None if the text spells none."""
     bare = _BARE.match(text)
     if bare is not None and bare.end() == len(text):
-        return read(text)
+        return read_value(text)
     end = _end(text, 0)
     if text[0] in "\"'" and end == len(text):
         return re.sub(rf"\\([{text[0]}\\])", r"\1", text[1:-1])

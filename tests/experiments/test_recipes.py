@@ -14,7 +14,7 @@ import pytest
 from demur.data import formats
 from demur.errors import DataError
 from demur.experiments import recipe, tables
-from demur.experiments.kinds.reading import named
+from demur.experiments.kinds.reading import reader_identity
 from demur.experiments.models import rankers
 from demur.experiments.models import stages as learning
 from demur.experiments.pages import markdown
@@ -70,11 +70,11 @@ def test_every_recipe_runs_on_toy_data(
     path: Path, part: str, experiments: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Law 3: every recipe parses and runs end to end; and what is fresh is known without making anything."""
-    table, results = toy(recipe.read(path), experiments.parent), experiments.parent / "out"
+    table, results = toy(recipe.read_recipe(path), experiments.parent), experiments.parent / "out"
     table = different(table) if part == "different" else table
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("DEMUR_CACHE", str(experiments.parent / "elsewhere"))
-        elsewhere.setattr(rankers, "specific", None)
+        elsewhere.setattr(rankers, "dataset_vectors", None)
         elsewhere.setattr(learning, "trained_by", None)
         keys = {run.file: run.key(tables.loaded(run).sha) for run in tables.runs(table)}
     tables.fill(table, results, (), lambda runs: None)
@@ -95,7 +95,7 @@ def test_every_recipe_runs_on_toy_data(
 def test_readers_of_recipes_are_known_before_they_learn(
     path: Path, experiments: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, animals = recipe.read(path), str(experiments.parent / "animals.jsonl")
+    table, animals = recipe.read_recipe(path), str(experiments.parent / "animals.jsonl")
     model = [
         dataclasses.replace(each, stage=[toy_stage(stage, animals) for stage in each.stage])
         for each in table.model
@@ -105,14 +105,16 @@ def test_readers_of_recipes_are_known_before_they_learn(
     fit = animals if column.fit else ""
     column = dataclasses.replace(column, data=animals, fit=fit, train=animals)
     table = dataclasses.replace(table, model=model, vectors=vectors, column=[column], published=[])
-    monkeypatch.setattr(rankers, "specific", None)
+    monkeypatch.setattr(rankers, "dataset_vectors", None)
     monkeypatch.setattr(learning, "trained_by", None)
     known: dict[str, set[str]] = {}
     for place in ("here", "there"):
         monkeypatch.setenv("DEMUR_CACHE", str(experiments.parent / place))
         for row in table.row:
             for spec in (row.reader, row.others) if row.runs else ():
-                known.setdefault(spec, set()).add(named(Run(table, row, column, 0), spec) if spec else "")
+                known.setdefault(spec, set()).add(
+                    reader_identity(Run(table, row, column, 0), spec) if spec else ""
+                )
     assert all(len(each) == 1 for each in known.values()), "wherever the cache lies"
     assert len({each for found in known.values() for each in found}) == len(known), "each by its own name"
 

@@ -209,7 +209,7 @@ def net(name: str) -> str:
     from demur.embedders import embedder
     from demur.rankers.opening import save
     from demur.rankers.vectors import network
-    from demur.rankers.vectors.net_weights import Learnt
+    from demur.rankers.vectors.net_weights import NetWeights
 
     kind = {"siamese": network.Siamese, "concat": network.Concat}[name]
     draws, wide = np.random.default_rng(6), 8 if name == "siamese" else 32
@@ -218,7 +218,7 @@ def net(name: str) -> str:
         shapes |= {"output.weight": (1, wide), "output.bias": (1,)}
     weights = {key: draws.normal(size=shape).astype(np.float32) for key, shape in shapes.items()}
     features = f'words(vectors="{vectors()}")'
-    save(kind.of(Learnt(features, weights, embedder(features))), folder() / name)
+    save(kind.of(NetWeights(features, weights, embedder(features))), folder() / name)
     return str(folder() / name)
 
 

@@ -69,7 +69,7 @@ def _read(reader: str, pools: Sequence[Pool], qualifier: str | None, more: dict[
         raise UsageError("--qualifier is for measures such as AURC; name one, as in -m EM,F1,AURC")
     with meter("reading", "questions") as advance:
         if qualifier == "kept":
-            from demur.doubt.kept import opened
+            from demur.doubt.doubt_folder import opened
 
             more["confidences"] = opened(found).confidence(found, pools)
         return evaluate_reader(found, pools, qualifier=qualifier or "", on_batch=advance, **more)

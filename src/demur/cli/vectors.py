@@ -145,7 +145,7 @@ def _texts(source: str) -> Iterator[str]:
 
     from demur import data, registry
     from demur.data import formats
-    from demur.embedders import specific
+    from demur.embedders import dataset_vectors
     from demur.errors import DemurError
     from demur.kb.documents import read_documents, readable
 
@@ -159,4 +159,4 @@ def _texts(source: str) -> Iterator[str]:
                 for passage in read_documents(path):
                     yield from (passage.heading, passage.text)
                 return
-    yield from specific.texts(source)
+    yield from dataset_vectors.texts(source)

@@ -29,7 +29,7 @@ Subset = Callable[[Iterable[Pool]], Iterator[Pool]]
 EXAMPLES = ("typos-10-of-30-in-answer", "noise-20", "noise-20-by-class", "echo")
 
 
-def named(name: str) -> Subset | None:
+def edited_subset(name: str) -> Subset | None:
     """The meddling of a name such as ``typos-10`` or ``noise-20-seed-3``; None if it is no such name."""
     if found := _TYPOS.fullmatch(name):
         words, pairs = int(found[1]) / 100, int(found[2] or 100) / 100

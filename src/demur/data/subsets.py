@@ -66,7 +66,7 @@ def find(name: str, own: Mapping[str, Subset], split: str) -> Subset:
     if found := _SAMPLE.fullmatch(name):
         part = sample if found[1] == "sample" else rest
         return partial(part, count=int(found[2]), seed=int(found[3] or 0))
-    if meddled := perturb.named(name):
+    if meddled := perturb.edited_subset(name):
         return meddled
     known = {**GENERAL, **own}
     if name not in known:

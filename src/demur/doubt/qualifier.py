@@ -13,7 +13,7 @@ import numpy as np
 
 from demur import store
 from demur.doubt.base import Averaged, doubt
-from demur.doubt.kept import PLACE, Kept, opened
+from demur.doubt.doubt_folder import PLACE, Kept, opened
 from demur.doubt.observing import observe
 from demur.errors import UsageError
 from demur.reading.base import Reader

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from demur.doubt.base import Averaged, Doubt, doubt
-from demur.doubt.kept import PLACE, Kept, place_of, save, taught
+from demur.doubt.doubt_folder import PLACE, Kept, place_of, save, taught
 from demur.doubt.qualifier import Reading
 from demur.errors import NoThreshold, UsageError
 from demur.rankers.opening import save as write

@@ -23,7 +23,7 @@ _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _AGAIN = "copy or download it again"
 
 
-def read(path: Path) -> tuple[list[str], Vectors]:
+def read_vectors(path: Path) -> tuple[list[str], Vectors]:
     """The words and vectors of a file; bytes of a word that are no UTF-8 are replaced."""
     with files.opened(path) as file:
         first, second = file.readline(_LONGEST_LINE), file.readline(_LONGEST_LINE)

@@ -260,6 +260,6 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def read(path: Path) -> Table:
+def read_recipe(path: Path) -> Table:
     """The table a recipe describes."""
     return toml.read(Table, path)

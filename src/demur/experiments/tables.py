@@ -69,7 +69,7 @@ def home() -> Path:
 
 def find(experiments: Path, paper: str | None = None, table: str | None = None) -> list[Table]:
     """The tables of a paper, or of all, in order."""
-    tables = [recipe.read(path) for path in sorted(experiments.rglob("*.toml"))]
+    tables = [recipe.read_recipe(path) for path in sorted(experiments.rglob("*.toml"))]
     papers = sorted({each.paper for each in tables})
     if paper is not None and paper not in papers:
         raise UsageError(f"no recipes of a paper {paper!r}; there are: {', '.join(papers)}")

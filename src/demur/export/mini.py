@@ -59,8 +59,8 @@ def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> E
             graph = mini_graph.graph(network, seen(graph, Onnx(folder=beside, max_length=length), pools))
         (inside / MODEL).write_bytes(graph.model(INPUTS, OUTPUTS, facts))
         files = [MODEL, TOKENIZER]
-        if ranker.sureness is not None:
-            ranker.sureness.save(inside)
+        if ranker.confidence_model is not None:
+            ranker.confidence_model.save(inside)
             files.append(confidence.FILE)
         spec = str(Spec(Mini.name, {name: getattr(ranker, name) for name in Mini.counted}))
         with store.saving(inside / "whole", spec) as place:  # complete, so that it can be compared

@@ -83,7 +83,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
     vectors = made.words().removeprefix("words(vectors=").removesuffix(")")
     said = {"data": folder / "animals.jsonl", "vectors": vectors, "stages": STAGES.format(vectors=vectors)}
     (folder / "nets.toml").write_text(RECIPE.format(**said), "utf-8")
-    return recipe.read(folder / "nets.toml")
+    return recipe.read_recipe(folder / "nets.toml")
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
     (folder / "figure1.toml").write_text(
         CURVES.format(data=folder / "animals.jsonl", trainer=trainer), "utf-8"
     )
-    return recipe.read(folder / "figure1.toml")
+    return recipe.read_recipe(folder / "figure1.toml")
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +196,7 @@ def test_recipes_that_mean_nothing_are_one_line(
     assert change[0] in text
     (tmp_path / "bad.toml").write_text(text.replace(*change), "utf-8")
     with pytest.raises(DemurError, match=complaint):
-        recipe.read(tmp_path / "bad.toml")
+        recipe.read_recipe(tmp_path / "bad.toml")
 
 
 def test_verifying_compares_every_size_of_what_learns(table: Table, results: Path, tmp_path: Path) -> None:

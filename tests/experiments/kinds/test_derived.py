@@ -124,7 +124,7 @@ def put(results: Path, name: str, right: int, misled: int) -> None:
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
     (tmp_path / "table.toml").write_text(RECIPE)
-    return recipe.read(tmp_path / "table.toml")
+    return recipe.read_recipe(tmp_path / "table.toml")
 
 
 def test_a_reader_that_is_not_surely_better_than_silence_is_marked(table: Table, tmp_path: Path) -> None:

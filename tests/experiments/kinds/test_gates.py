@@ -65,7 +65,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
     formats.write(folder / "animals.jsonl", made.pools(40))
     vectors = made.words().removeprefix("words(vectors=").removesuffix(")")
     (folder / "gates.toml").write_text(RECIPE.format(data=folder / "animals.jsonl", vectors=vectors), "utf-8")
-    return recipe.read(folder / "gates.toml")
+    return recipe.read_recipe(folder / "gates.toml")
 
 
 def test_a_model_is_gated_by_what_its_members_say(table: Table, tmp_path: Path) -> None:

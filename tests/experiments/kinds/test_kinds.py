@@ -117,7 +117,7 @@ def answers(tmp_path: Path) -> Table:
     for name, texts in said.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(dict(zip("01234567", texts, strict=True))))
     (tmp_path / "table.toml").write_text(AGREEMENT.format(folder=tmp_path))
-    return recipe.read(tmp_path / "table.toml")
+    return recipe.read_recipe(tmp_path / "table.toml")
 
 
 def test_a_table_of_answers(answers: Table, tmp_path: Path) -> None:
@@ -159,4 +159,4 @@ def test_recipes_that_mean_nothing_are_one_clear_line(
     file = tmp_path / "table.toml"
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(DemurError, match=message):
-        tables.fill(recipe.read(file), tmp_path / "results", (), lambda runs: None)
+        tables.fill(recipe.read_recipe(file), tmp_path / "results", (), lambda runs: None)

@@ -119,7 +119,7 @@ def table(tmp_path: Path) -> Table:
     formats.write(tmp_path / "fit.jsonl", questions(60, 1))
     text = TABLE.format(folder=tmp_path, reader=spec(1), other=spec(2))
     (tmp_path / "table.toml").write_text(text)
-    return recipe.read(tmp_path / "table.toml")
+    return recipe.read_recipe(tmp_path / "table.toml")
 
 
 def test_a_table_of_doubts(table: Table, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ reader = '{reader}'
 
 def test_a_table_of_what_readers_quote(table: Table, tmp_path: Path) -> None:
     (tmp_path / "quoting.toml").write_text(QUOTING.format(folder=tmp_path, reader=spec(1)))
-    quoting, results = recipe.read(tmp_path / "quoting.toml"), tmp_path / "results"
+    quoting, results = recipe.read_recipe(tmp_path / "quoting.toml"), tmp_path / "results"
     tables.fill(quoting, results, (), lambda runs: None)
     found = {cell.measure: cell.mean for cell in tables.cells(quoting, results)}
     told = evaluate_reader(reader(spec(1)), list(formats.read(tmp_path / "read.jsonl")))

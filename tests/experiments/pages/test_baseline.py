@@ -56,7 +56,7 @@ def table(tmp_path: Path) -> Table:
     ]
     formats.write(tmp_path / "animals.jsonl", made)
     (tmp_path / "table1.toml").write_text(RECIPE.format(data=tmp_path / "animals.jsonl"), "utf-8")
-    return recipe.read(tmp_path / "table1.toml")
+    return recipe.read_recipe(tmp_path / "table1.toml")
 
 
 def test_rows_are_tested_pool_by_pool_against_the_baseline(table: Table, tmp_path: Path) -> None:

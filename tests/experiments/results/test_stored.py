@@ -205,7 +205,7 @@ row = [{ name = "proba", reader = "a", doubt = "proba" }, { name = "A row", read
 
 def test_what_is_worked_out_of_answers_follows_them(tmp_path: Path) -> None:
     (tmp_path / "table.toml").write_text(READERS)
-    table = recipe.read(tmp_path / "table.toml")
+    table = recipe.read_recipe(tmp_path / "table.toml")
     outcome = ["AD+", "AD-", "UD"] * 20
 
     def answers(step: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from demur.errors import UsageError
 from demur.rankers import Ranker, opening
 from demur.rankers.ensembles.base import standardised
 from demur.rankers.ensembles.fusion import Fusion
-from demur.rankers.vectors.net_weights import Learnt
+from demur.rankers.vectors.net_weights import NetWeights
 from demur.rankers.vectors.network import Siamese
 from demur.types import FloatArray, Pool
 from laws import toys
@@ -155,7 +155,7 @@ def siamese() -> Siamese:
     """A net that learnt nothing in particular, over the toy words."""
     weights = {"hidden.weight": np.eye(8, dtype=np.float32), "hidden.bias": np.zeros(8, np.float32)}
     features = f'words(vectors="{toys.vectors()}")'
-    return Siamese.of(Learnt(features, weights, embedder(features)))
+    return Siamese.of(NetWeights(features, weights, embedder(features)))
 
 
 def test_what_its_rankers_learnt_is_saved_within_its_folder(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from demur.nets.siamese import Siamese
 from demur.nets.small import SmallNet
 from demur.rankers import opening
 from demur.rankers.vectors import network
-from demur.rankers.vectors.net_weights import Learnt
+from demur.rankers.vectors.net_weights import NetWeights
 from laws import toys
 from training import made
 
@@ -37,7 +37,7 @@ def random_net(kind: type[SmallNet], width: int = 12) -> SmallNet:
 def ranker_of(kind: type[network.Network], net: SmallNet, features: str | None = None) -> network.Network:
     weights = {name: value.numpy().copy() for name, value in net.state_dict().items()}
     spec = features or made.words()
-    return kind.of(Learnt(spec, weights, embedder(spec)))
+    return kind.of(NetWeights(spec, weights, embedder(spec)))
 
 
 @pytest.mark.parametrize(("kind", "net"), KINDS)

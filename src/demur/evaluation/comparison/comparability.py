@@ -12,7 +12,7 @@ from demur.evaluation.report import Report
 from demur.types import FloatArray
 
 
-def named(reports: Sequence[Report]) -> dict[str, Report]:
+def by_name(reports: Sequence[Report]) -> dict[str, Report]:
     """The reports by their rankers' names, or by their places where those are missing or the same."""
     names = [report.ranker for report in reports]
     distinct = all(names) and len(set(names)) == len(names)

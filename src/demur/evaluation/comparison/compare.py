@@ -76,7 +76,7 @@ def compare(
     All reports must be of the same pools, judged candidates, measures and convention. With `common`, what
     counts is the pools and measures that all of them have. `on_row` hears of each measure of each system.
     """
-    named = dict(reports) if isinstance(reports, Mapping) else comparability.named(reports)
+    named = dict(reports) if isinstance(reports, Mapping) else comparability.by_name(reports)
     wanted = _listed(tests)
     base = comparability.baseline(list(named), baseline)
     convention = comparability.same_convention(named, base)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from demur.evaluation.readers import evaluate_answers
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.kinds.reading import named, probes_for, readers
+from demur.experiments.kinds.reading import probes_for, reader_identity, readers
 from demur.experiments.models import reader_cache
 from demur.reading import squad
 
@@ -27,7 +27,7 @@ class Quoting(Kind):
 
     def depends(self, run: Run) -> Kept:
         """The reader."""
-        return {"reader": named(run, run.row.reader), "measures": run.table.measures}
+        return {"reader": reader_identity(run, run.row.reader), "measures": run.table.measures}
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by measure; null where the questions have none."""

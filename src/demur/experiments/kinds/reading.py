@@ -51,8 +51,8 @@ class Reading(Kind):
     def depends(self, run: Run) -> Kept:
         """The readers, the doubt, what probes learn from, and the promise."""
         return {
-            "reader": named(run, run.row.reader),
-            "others": [named(run, each) for each in listed(run.row.others)],
+            "reader": reader_identity(run, run.row.reader),
+            "others": [reader_identity(run, each) for each in listed(run.row.others)],
             "passes": run.row.passes,
             "doubt": run.row.doubt if run.row.doubt == ORACLE else doubt(run.row.doubt).spec,
             "train": hash_of(run.column.train) if run.column.train else "",
@@ -117,7 +117,7 @@ def figures(run: Run, base: Predictions, found: Predictions) -> dict[str, Number
     return {name: known[name] for name in run.table.measures if name in known}
 
 
-def named(run: Run, spec: str) -> str:
+def reader_identity(run: Run, spec: str) -> str:
     """What a reader is known by: what it is made from, or what it is where nothing has to be made."""
     return identity(run, spec) if "{" in spec else _opened(spec).fingerprint
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from demur.embedders.dataset_vectors import dataset_vectors, place
 from demur.embedders.skipgram import Training
-from demur.embedders.specific import place, specific
 from demur.errors import UsageError
 from demur.experiments.models import stages as learning
 from demur.experiments.models.cache_keys import anywhere
@@ -36,7 +36,7 @@ def spelled(run: Run, spec: str, there: bool = True) -> str:
         names = [vectors.name] + ["vectors"] * (run.column.vectors == vectors.name)
         for name in names:
             if f"{{{name}}}" in spec:
-                found = (specific if there else place)(vectors.data, _how(vectors))
+                found = (dataset_vectors if there else place)(vectors.data, _how(vectors))
                 spec = spec.replace(f"{{{name}}}", str(found))
     if "{" in spec:
         raise UsageError(

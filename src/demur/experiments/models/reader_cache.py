@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from demur import cache
 from demur.doubt import Observed, Probes, observe
 from demur.doubt.base import Proba
-from demur.doubt.kept import Kept, opened, save
+from demur.doubt.doubt_folder import Kept, opened, save
 from demur.editions import editions
 from demur.errors import DataError, DemurError
 from demur.experiments.models.stages import fingerprint, hash_of, pools_of

@@ -14,7 +14,7 @@ from demur.embedders.encoder_loading import device_named, together
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoders.pairs import Pairs, by_length, stretches, tokenised
-from demur.rankers.cross_encoders.weights import Weights, read
+from demur.rankers.cross_encoders.weights import Weights, read_network
 from demur.types import FloatArray, Pool
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class CrossEncoder(Weights, Ranker):
         """The network and the tokeniser that lie in a folder."""
         from demur.nets.cross_encoder import load
 
-        return read(place, load, "cross-encoder")
+        return read_network(place, load, "cross-encoder")
 
 
 def positions(network: torch.nn.Module) -> int:

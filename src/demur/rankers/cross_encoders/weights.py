@@ -102,7 +102,9 @@ def _loaded(
     return network.eval().to(device), tokenizer
 
 
-def read(place: str, load: Callable[[str], torch.nn.Module], what: str) -> tuple[torch.nn.Module, Any]:
+def read_network(
+    place: str, load: Callable[[str], torch.nn.Module], what: str
+) -> tuple[torch.nn.Module, Any]:
     """The network and tokeniser in a folder of Hugging Face's form; `what` names it in errors."""
     transformers: Any = require("transformers", extra="encoder")
     if Path(place).is_dir() and not any((Path(place) / name).is_file() for name in _TOKENISERS):

@@ -11,7 +11,7 @@ import numpy as np
 
 from demur.errors import UsageError
 from demur.text import STOPWORDS
-from demur.tokens import HashArray, SketchArray, Words, chunks, hash_words, read
+from demur.tokens import HashArray, SketchArray, Words, chunks, hash_words, read_words
 from demur.types import FloatArray, IntArray, Pool
 
 _BATCH = 4096  # answers matched together
@@ -62,7 +62,7 @@ def match(pools: Sequence[Pool], words: str = "all", stem: str = "none") -> Matc
     `stem` names a language whose word endings are cut off, or is ``none``.
     """
     texts = [candidate.text for pool in pools for candidate in pool.candidates]
-    answers = [read(chunk) for chunk in chunks(texts)]
+    answers = [read_words(chunk) for chunk in chunks(texts)]
     lengths = np.concatenate([*(part.counts for part in answers), np.empty(0, np.int64)])
     question = _question_words([pool.question for pool in pools], words, stem)
     sizes = np.array([len(pool) for pool in pools], np.int64)
@@ -115,7 +115,7 @@ def _batches(pools: Sequence[Pool]) -> Iterator[Sequence[Pool]]:
 
 
 def _question_words(questions: Sequence[str], words: str, stem: str) -> _QuestionWords:
-    parts = [read(chunk) for chunk in chunks(questions)]
+    parts = [read_words(chunk) for chunk in chunks(questions)]
     hashes = np.concatenate([*(part.stems(stem) for part in parts), np.empty(0, np.uint64)])
     sketches = np.concatenate([*(part.sketches() for part in parts), np.empty(0, np.int32)])
     pool = np.repeat(np.arange(len(questions)), np.concatenate([part.counts for part in parts]))

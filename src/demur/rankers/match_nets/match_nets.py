@@ -244,4 +244,4 @@ class _File:
 def _lexicon(file: _File) -> Lexicon:
     facts, path = json.loads(whole(file.folder / FACTS)), file.folder / VECTORS
     written = path.stat().st_mtime_ns
-    return Lexicon(table_formats.read(path), int(facts["buckets"]), (path, written))
+    return Lexicon(table_formats.read_table(path), int(facts["buckets"]), (path, written))

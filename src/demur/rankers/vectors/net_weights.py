@@ -29,7 +29,7 @@ Arrays = Mapping[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class NetWeights:
     """Weights by name, and the spec of the embedder whose vectors go in."""
 
     features: str
@@ -80,7 +80,7 @@ def _with_files(found: Embedder, folder: Path) -> tuple[str, str]:
     return "", found.spec
 
 
-def read(folder: Path, shapes: Callable[[int], Mapping[str, tuple[int, ...]]]) -> Learnt:
+def read(folder: Path, shapes: Callable[[int], Mapping[str, tuple[int, ...]]]) -> NetWeights:
     """What lies in a folder: arrays as `shapes` has them for their number of units, all finite."""
     from safetensors import SafetensorError, safe_open
 
@@ -101,4 +101,4 @@ def read(folder: Path, shapes: Callable[[int], Mapping[str, tuple[int, ...]]]) -
     wanted = parse(said["spec"])
     if inside := said.get("inside"):
         wanted.settings[inside] = str(folder / str(wanted.settings[inside]))
-    return Learnt(str(wanted), found, embedder(str(wanted)))
+    return NetWeights(str(wanted), found, embedder(str(wanted)))

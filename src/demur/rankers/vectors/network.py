@@ -16,7 +16,7 @@ from demur.errors import DataError, UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.vectors import net_weights
 from demur.rankers.vectors.cosine import pairwise
-from demur.rankers.vectors.net_weights import Learnt
+from demur.rankers.vectors.net_weights import NetWeights
 from demur.types import FloatArray, IntArray, Pool
 
 TOGETHER = 2048  # pairs
@@ -31,7 +31,7 @@ class Network(Ranker):
     wide: ClassVar[int]
     """How many times wider than a text's vector the hidden layer is."""
     folder: str = ""
-    learnt: Learnt = field(init=False, repr=False, compare=False)
+    learnt: NetWeights = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.folder:
@@ -40,7 +40,7 @@ class Network(Ranker):
         object.__setattr__(self, "learnt", net_weights.read(Path(self.folder), self.shapes))
 
     @classmethod
-    def of(cls, what: Learnt) -> Self:
+    def of(cls, what: NetWeights) -> Self:
         """The ranker with weights just learnt, which lie in no folder yet."""
         made = cls.__new__(cls)  # past the question for a folder
         object.__setattr__(made, "folder", "")

@@ -12,7 +12,7 @@ from demur.data import Pools, binary
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.risk.gates.certificate import Certificate
-from demur.risk.gates.judging import check_labels, check_seen, finite, judged, scored, settled
+from demur.risk.gates.judging import check_labels, check_seen, finite, judge_answers, scored, settled
 from demur.risk.gates.pool_hashes import Marks, ids_sha256, mark
 from demur.risk.qualifiers.base import Qualifier
 from demur.risk.thresholds.control import Choice, Evidence
@@ -53,7 +53,7 @@ class Calibration:
         ready, marks = settled(ranker, ordered), Marks.of(ordered)
         if how.needs_fitting:
             how, ordered = _taught(how, ready, ordered, seed)
-        answers, seen = judged(ready, ordered, how, on_batch)
+        answers, seen = judge_answers(ready, ordered, how, on_batch)
         check_seen(ordered, seen)
         fixed = grid if isinstance(grid, np.ndarray) else None
         evidence = Evidence.of(
@@ -123,7 +123,7 @@ def _others(ranker: Ranker, pools: Iterable[Pool], how: Qualifier, marks: Marks)
             f"{int(known.sum()):,} of the pools for the grid are also calibrated on, such as "
             f"{given[int(np.flatnonzero(known)[0])].id!r}; thresholds must come from other questions"
         )
-    answers, _ = judged(ranker, given, how)
+    answers, _ = judge_answers(ranker, given, how)
     if not answers.predicted.any():
         raise UsageError("the pools for the grid have no candidates; leave grid away, or give others")
     return answers.confidence[answers.predicted]

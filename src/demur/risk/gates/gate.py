@@ -15,7 +15,7 @@ from demur.risk.gates import gate_file
 from demur.risk.gates.calibration import Calibration
 from demur.risk.gates.certificate import SCOPE, Certificate, percent
 from demur.risk.gates.gate_file import beside
-from demur.risk.gates.judging import check_seen, finite, judged, settled
+from demur.risk.gates.judging import check_seen, finite, judge_answers, settled
 from demur.risk.gates.pool_hashes import Marks
 from demur.risk.predictions import BoolArray, Predictions
 from demur.risk.qualifiers.base import Qualifier
@@ -132,7 +132,7 @@ class Gate:
         """What the ranker answers, and which of that somebody has judged; the rest counts as wrong."""
         ready = settled(ranker, pools)
         self.check_ranker(ready)
-        return judged(ready, pools, self._qualifier, on_batch)
+        return judge_answers(ready, pools, self._qualifier, on_batch)
 
     def save(self, path: str | Path) -> None:
         """Write the gate as JSON; it is there whole or not at all."""

@@ -39,7 +39,7 @@ def scored(ranker: Ranker, pools: Sequence[Pool], on_batch: Callable[[int], None
     return scores
 
 
-def judged(
+def judge_answers(
     ranker: Ranker,
     pools: Sequence[Pool],
     how: Qualifier,

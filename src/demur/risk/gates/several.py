@@ -47,14 +47,14 @@ class Gates:
             gate.save(folder / (f"gate-{gate.certificate.risk:g}.json" if number else "gate.json"))
 
 
-def gates(path: str | Path) -> Gates:
+def open_gates(path: str | Path) -> Gates:
     """The gate that a file holds, or the gates in a folder."""
     path = Path(path)
     more = sorted(path.glob("gate-*.json")) if path.is_dir() else []
     return Gates((Gate.load(path), *map(Gate.load, more)), str(path))
 
 
-def calibrate(
+def calibrate_each(
     ranker: Ranker | str,
     pools: Iterable[Pool],
     risks: Iterable[float],

@@ -36,7 +36,7 @@ def agreeing(
     return loss / len(sizes)
 
 
-def read(
+def reading_loss(
     scores: Tensor,  # b
     spans: Tensor,  # b × 2 × t
     layers: Tensor,  # b × probes × 2 × t

@@ -261,7 +261,7 @@ class Mini(Trainer):
         checkpoint: Path | None,
         report: Report,
     ) -> None:
-        from demur.training.objectives.mini import agreeing, ranked, read
+        from demur.training.objectives.mini import agreeing, ranked, reading_loss
 
         device = next(network.parameters()).device
 
@@ -278,7 +278,7 @@ class Mini(Trainer):
                 return ranked(scores, right, sizes), len(windows)
             places = [example.span or (0, 0) for example in some]
             judged = None if self.tasks == "read" else right
-            return read(scores, spans, layers, there, places, judged), len(windows)
+            return reading_loss(scores, spans, layers, there, places, judged), len(windows)
 
         over = np.cumsum([len(order) for order in orders]).tolist()
         steps = [step for order in orders for step in order]

@@ -169,7 +169,7 @@ class MatchTrainer(Trainer):
         for first, end in itertools.pairwise(np.cumsum([0, *(len(each) for each, _ in epochs)]).tolist()):
             steps += [range(at, min(at + self.batch, end)) for at in range(first, end, self.batch)]
             ends.append(len(steps))
-        judge = judged(self.kind, has, dev, self.early)
+        judge = dev_measure(self.kind, has, dev, self.early)
         schedule = Schedule(
             self.learning_rate, 0.02, self.weight_decay, precision="fp32", patience=self.patience
         )
@@ -223,7 +223,9 @@ def parse_name(spec: str) -> str:
         return ""
 
 
-def judged(kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str) -> Callable[[], float] | None:
+def dev_measure(
+    kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str
+) -> Callable[[], float] | None:
     """What says how good a net is as it stands; None if there is nothing to say it by."""
     if measure in NEVER or not judges(dev):
         return None

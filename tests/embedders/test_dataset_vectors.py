@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from demur import DemurError, cache
-from demur.embedders import specific
+from demur.embedders import dataset_vectors
 from demur.embedders.skipgram import Training
 from demur.embedders.tables import table
 from demur.embedders.words import WordVectors
@@ -29,7 +29,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_texts_are_questions_and_candidates(file: Path) -> None:
-    assert list(specific.texts(str(file)))[:3] == [
+    assert list(dataset_vectors.texts(str(file)))[:3] == [
         "where does the ship sail",
         "the ship sails north",
         "the oak is a tree",
@@ -41,17 +41,17 @@ def test_trained_once_and_again_when_text_or_settings_change(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        first = specific.specific([str(file)], SMALL)
+        first = dataset_vectors.dataset_vectors([str(file)], SMALL)
     assert "training word vectors on" in caplog.text
     assert first.parent == cache.folder("vectors")
     assert {"ship", "oak", "tree"} <= set(table(first).words)
     assert table(first).made["texts of"] == [str(file)]
     caplog.clear()
-    assert specific.specific([str(file)], SMALL) == first
+    assert dataset_vectors.dataset_vectors([str(file)], SMALL) == first
     assert not caplog.text
-    assert specific.specific([str(file)], Training(width=5, min_count=1, epochs=1)) != first
+    assert dataset_vectors.dataset_vectors([str(file)], Training(width=5, min_count=1, epochs=1)) != first
     file.write_text(POOLS.replace("oak", "elm"), encoding="utf-8")
-    other = specific.specific([str(file)], SMALL)
+    other = dataset_vectors.dataset_vectors([str(file)], SMALL)
     assert other != first and "elm" in table(other).words
 
 
@@ -70,6 +70,6 @@ def test_vectors_specific_to_a_dataset_have_a_name(
 
 def test_without_the_data_it_says_how_to_obtain_it(file: Path) -> None:
     with pytest.raises(DemurError, match=r"DEMUR_DATA is not set.*obtain"):
-        specific.named("wikiqa")
+        dataset_vectors.vectors_named("wikiqa")
     with pytest.raises(DemurError, match="unknown dataset or file 'wikiqq'; did you mean 'wikiqa'"):
         WordVectors("specific:wikiqq").embed(["ship"])

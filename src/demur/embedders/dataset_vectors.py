@@ -54,7 +54,9 @@ def place(ids: Sequence[str], how: Training) -> Path:
     return cache.folder("vectors") / f"{key}.safetensors"
 
 
-def specific(ids: Sequence[str], how: Training | None = None, meter: Meter = skipgram.no_meter) -> Path:
+def dataset_vectors(
+    ids: Sequence[str], how: Training | None = None, meter: Meter = skipgram.no_meter
+) -> Path:
     """The file of the vectors that the texts of these data teach: trained if it is not in the cache."""
     how = how or Training()
     path = place(ids, how)
@@ -65,9 +67,9 @@ def specific(ids: Sequence[str], how: Training | None = None, meter: Meter = ski
     return path
 
 
-def named(name: str) -> Path:
+def vectors_named(name: str) -> Path:
     """The file of the vectors that are specific to a dataset: by counting, better on dev sets and faster."""
-    return specific(TEXTS.get(name, (name,)), Training(model="ppmi"))
+    return dataset_vectors(TEXTS.get(name, (name,)), Training(model="ppmi"))
 
 
 def _splits(id: str) -> list[data.Pools]:

@@ -10,7 +10,7 @@ import pytest
 
 import demur
 from demur.doubt import doubt, observe
-from demur.doubt.kept import Kept, opened, place_of, save, taught
+from demur.doubt.doubt_folder import Kept, opened, place_of, save, taught
 from demur.doubt.probe_cnn import ProbeCNN
 from demur.doubt.probe_training import ProbeTrainer
 from demur.doubt.qualifier import Reading
@@ -142,7 +142,7 @@ for name in ("torch", "transformers", "sklearn"):
 import numpy as np
 from demur.doubt import doubt
 from demur.doubt.probes import drawn
-from demur.doubt.kept import Kept
+from demur.doubt.doubt_folder import Kept
 from demur.doubt.probe_cnn import forward
 from doubt.seen import made
 seen, right = made(20)
