@@ -15,7 +15,7 @@ import torch
 from bench.common import Row, seconds_once, sentences
 from demur.embedders.table_formats import write
 from demur.embedders.tables import Table
-from demur.experiments.models.stages import pools_of
+from demur.experiments.models.cached_models import pools_of
 from demur.nets.match_net import Worded
 from demur.rankers.base import Ranker
 from demur.rankers.ensembles.committee import Committee

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -47,6 +48,16 @@ class Spelled:
         """The spelling that builds this again, all settings said."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]  # each of them is a dataclass
         return str(Spec(self.name, {field.name: getattr(self, field.name) for field in fields if field.init}))
+
+    @property
+    def settings(self) -> frozenset[str]:
+        """The names of its settings."""
+        return frozenset(each.name for each in dataclasses.fields(self) if each.init)  # type: ignore[arg-type]
+
+    @property
+    def parts(self) -> Sequence[Spelled]:
+        """The rankers and embedders that it is made of, if any."""
+        return ()
 
     @property
     def fingerprint(self) -> str:

@@ -15,8 +15,7 @@ from demur.data import formats
 from demur.errors import DataError
 from demur.experiments import recipe, tables
 from demur.experiments.kinds.reading import reader_identity
-from demur.experiments.models import rankers
-from demur.experiments.models import stages as learning
+from demur.experiments.models import cached_models, rankers
 from demur.experiments.pages import markdown
 from demur.experiments.recipe import Row, Stage, Table
 from demur.experiments.results import provenance
@@ -75,7 +74,7 @@ def test_every_recipe_runs_on_toy_data(
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("DEMUR_CACHE", str(experiments.parent / "elsewhere"))
         elsewhere.setattr(rankers, "dataset_vectors", None)
-        elsewhere.setattr(learning, "trained_by", None)
+        elsewhere.setattr(cached_models, "run_stages", None)
         keys = {run.file: run.key(tables.loaded(run).sha) for run in tables.runs(table)}
     tables.fill(table, results, (), lambda runs: None)
     assert keys == {file: json.loads((results / file).read_text("utf-8"))["key"] for file in keys}
@@ -106,7 +105,7 @@ def test_readers_of_recipes_are_known_before_they_learn(
     column = dataclasses.replace(column, data=animals, fit=fit, train=animals)
     table = dataclasses.replace(table, model=model, vectors=vectors, column=[column], published=[])
     monkeypatch.setattr(rankers, "dataset_vectors", None)
-    monkeypatch.setattr(learning, "trained_by", None)
+    monkeypatch.setattr(cached_models, "run_stages", None)
     known: dict[str, set[str]] = {}
     for place in ("here", "there"):
         monkeypatch.setenv("DEMUR_CACHE", str(experiments.parent / place))
@@ -197,7 +196,9 @@ def toy(table: Table, folder: Path) -> Table:
             dataclasses.replace(each, data=here, fit=here if each.fit else "", train=here) for each in column
         ]
         for each in table.model:
-            learning.staged(Row(each.name, trainer=each.trainer, stage=each.stage), column[0], each.seed)
+            cached_models.steps_of(
+                Row(each.name, trainer=each.trainer, stage=each.stage), column[0], each.seed
+            )
         model = []
     parts: dict[str, Any] = {"column": column, "row": row, "model": model, "vectors": vectors}
     if len(column) < len(table.column):  # a paper's figures alone stand under the others

@@ -20,6 +20,7 @@ from typing import Any
 from demur.embedders.encoder import Encoder
 from demur.rankers import Ranker
 from demur.rankers.base import HasFiles
+from demur.specs import Spelled
 from demur.types import Pool
 
 _QUESTIONS = 30
@@ -71,7 +72,7 @@ def _placed(ranker: Ranker, folder: Path) -> tuple[str, float]:
     return named, disk + sum(_megabytes(each) for each in encoders(ranker))
 
 
-def encoders(ranker: Any) -> set[Path]:
+def encoders(ranker: Spelled) -> set[Path]:
     """The folders of the encoders that a ranker stands on, however deep."""
     found: set[Path] = set()
     parts = [ranker]
@@ -79,10 +80,7 @@ def encoders(ranker: Any) -> set[Path]:
         part = parts.pop()
         if isinstance(part, Encoder):
             found.add(Path(part.folder))
-        for inside in ("members", "embedder", "of_questions", "of_answers", "learnt", "of"):
-            value = getattr(part, inside, None)
-            if value is not None and not callable(value):
-                parts += value if isinstance(value, tuple) else [value]
+        parts += part.parts
     return found
 
 

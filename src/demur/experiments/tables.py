@@ -15,7 +15,7 @@ from demur.errors import UsageError
 from demur.experiments import recipe
 from demur.experiments.kinds import KINDS, derived
 from demur.experiments.kinds.base import Loaded
-from demur.experiments.models import stages as learning
+from demur.experiments.models import cached_models
 from demur.experiments.models.cache_keys import as_kept
 from demur.experiments.models.rankers import prepare, stages
 from demur.experiments.recipe import Column, Row, Table
@@ -132,7 +132,7 @@ def fill(
     refused in a clone with uncommitted changes.
     """
     doing = partial(_perform_all, dirty=dirty)
-    learning.forget()
+    cached_models.forget()
     _loaded.cache_clear()
     wanted = sorted(
         runs(table, only, seeds, columns),
@@ -189,7 +189,7 @@ def chains(wanted: Sequence[Run]) -> list[list[Run]]:
         steps = stages(run)  # makes vectors and models that it names, which others may name too: once
         begins = run.file  # with nothing that others could want
         for number in range(len(steps), 0, -1):
-            place = learning.place(steps[:number])
+            place = cached_models.place(steps[:number])
             if place.exists():
                 break
             begins = str(place)
@@ -242,7 +242,7 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
             origins = {earlier.origin(run, one, results) for run, one in kept_of}
             of_kind = len(earlier.record(results).get(earlier.family(runs_[0]), ())) if runs_ else 0
             note = "; ".join(text for text in (row.note, column.note) if text)
-            relevant = learning.relevant_of(column.data) if table.kind == "ranking" else 1
+            relevant = cached_models.relevant_of(column.data) if table.kind == "ranking" else 1
             places = product(KINDS[table.kind].points(column), table.conventions, table.figures)
             beside = derived.figures(table, row, column, results) if table.derived else {}
             for point, convention, measure in places:

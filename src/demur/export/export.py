@@ -18,6 +18,7 @@ from demur.export import bert_graph, torch_graph
 from demur.export.graph import Graph, Seen
 from demur.files import written
 from demur.rankers import Ranker, open_model
+from demur.rankers.base import InFolder
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder, positions
 from demur.rankers.cross_encoders.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
 from demur.rankers.cross_encoders.pair_tokens import pieces
@@ -53,6 +54,11 @@ class Agreement:
     mean: float
     spread: float  # standard deviation of the scores
 
+    @property
+    def of_quotes(self) -> dict[str, float]:
+        """Of readers, by what is compared: in what share of passages both quote the same."""
+        return {}
+
 
 @dataclass(frozen=True)
 class Exported:
@@ -75,7 +81,7 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
         raise UsageError(f"precision={precision!r} is not known; use int8 or fp32")
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
         raise DataError("is there already and is no model", path=folder, fix="name another folder")
-    if (held := getattr(ranker, "folder", "")) and folder.resolve() == Path(held).resolve():
+    if isinstance(ranker, InFolder) and ranker.folder and folder.resolve() == Path(ranker.folder).resolve():
         raise UsageError(f"{folder} holds the network itself, which would be lost; name another folder")
     if isinstance(ranker, Match | Committee | Fusion):
         from demur.export import match_nets

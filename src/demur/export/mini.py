@@ -35,6 +35,11 @@ class Alike(Agreement):
     quotes: float = 0.0
     answered: float = 0.0
 
+    @property
+    def of_quotes(self) -> dict[str, float]:
+        """The shares of passages where both quote the same, and where both quote or neither does."""
+        return {"same quotes": self.quotes, "same whether there is an answer": self.answered}
+
 
 def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> Exported:
     """The network as a folder of the ranker ``mini``."""

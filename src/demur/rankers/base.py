@@ -22,6 +22,16 @@ class HasFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class InFolder(Protocol):
+    """A ranker whose model lies in a folder of ours; empty if it lies in none yet."""
+
+    @property
+    def folder(self) -> str:
+        """The path."""
+        ...
+
+
 class Ranker(Spelled, ABC):
     """A frozen dataclass whose fields are its settings. Higher is better; inputs are never changed."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -63,11 +62,6 @@ class Trainer(Spelled, ABC):
 
     reads: ClassVar[bool] = False
     """Whether what it makes quotes from passages, and ranks only by the way."""
-
-    @property
-    def settings(self) -> frozenset[str]:
-        """The names of its settings."""
-        return frozenset(each.name for each in dataclasses.fields(self) if each.init)  # type: ignore[arg-type]
 
     @property
     def inner(self) -> str:

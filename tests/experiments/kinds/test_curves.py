@@ -14,7 +14,7 @@ from demur.editions import named_in
 from demur.errors import DemurError
 from demur.experiments import recipe, tables
 from demur.experiments.figures import drawing
-from demur.experiments.models import stages as learning
+from demur.experiments.models import cached_models
 from demur.experiments.pages import markdown
 from demur.experiments.recipe import Column, Row, Stage, Table
 from demur.experiments.results import verifying
@@ -122,16 +122,16 @@ def test_what_was_interrupted_goes_on(table: Table, results: Path, tmp_path: Pat
 def test_smaller_subsets_lie_within_larger_ones(table: Table) -> None:
     from demur.experiments.kinds.curves import part
 
-    [step] = learning.staged(table.row[0], table.column[0], seed=5)
+    [step] = cached_models.steps_of(table.row[0], table.column[0], seed=5)
     small, large = (part(step, size, "small", 5) for size in (4, 8))
-    ids = [{pool.id for pool in learning.pools_of(each.data)} for each in (small, large)]
+    ids = [{pool.id for pool in cached_models.pools_of(each.data)} for each in (small, large)]
     assert ids[0] < ids[1] and list(map(len, ids)) == [4, 8]
-    assert len(learning.pools_of(small.dev)) == 4, "early stopping sees no more than is learnt from"
+    assert len(cached_models.pools_of(small.dev)) == 4, "early stopping sees no more than is learnt from"
     assert part(step, 4, "full", 5).dev == step.dev
 
 
 def test_a_column_sets_what_its_trainers_take(table: Table) -> None:
-    [step] = learning.staged(table.row[0], table.column[0], seed=5)
+    [step] = cached_models.steps_of(table.row[0], table.column[0], seed=5)
     assert "margin=0.2" in step.by.spec and "seed=5" in step.by.spec
 
 
@@ -154,21 +154,21 @@ def test_stages_follow_each_other_and_are_kept(table: Table, tmp_path: Path) -> 
     row = Row(
         "two", trainer=table.row[0].trainer, stage=[Stage(data, settings="epochs=1", seed=9), Stage("train")]
     )
-    steps = learning.staged(row, Column("c", data, train=data), seed=1)
+    steps = cached_models.steps_of(row, Column("c", data, train=data), seed=1)
     assert "seed=9" in steps[0].by.spec and "seed=1" in steps[1].by.spec
-    stood = Path(f"{learning.place(steps)}.part")
+    stood = Path(f"{cached_models.place(steps)}.part")
     stood.mkdir(parents=True)
     (stood / "old.safetensors").write_bytes(b"where a killed run stood")
-    folder = learning.kept(steps)
+    folder = cached_models.folder_of(steps)
     assert not stood.exists(), "what a finished model has no use for is not kept"
     stamp = (folder / "ranker.json").stat().st_mtime_ns
-    assert learning.kept(steps) == folder and (folder / "ranker.json").stat().st_mtime_ns == stamp
-    ranker = learning.learnt(steps)
+    assert cached_models.folder_of(steps) == folder and (folder / "ranker.json").stat().st_mtime_ns == stamp
+    ranker = cached_models.ranker_of(steps)
     assert ranker is not None and ranker.fingerprint == demur.open(folder).fingerprint
-    alone = learning.staged(
+    alone = cached_models.steps_of(
         Row("one", trainer=row.trainer, stage=[Stage("train")]), Column("c", data, train=data), 1
     )
-    assert learning.key(alone) != learning.key(steps), "what comes before counts"
+    assert cached_models.key(alone) != cached_models.key(steps), "what comes before counts"
 
 
 def test_the_parts_of_nested_specs_are_known(table: Table) -> None:

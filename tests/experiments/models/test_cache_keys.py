@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from demur.experiments.models import stages as learning
+from demur.experiments.models import cached_models
 from demur.experiments.models.cache_keys import anywhere, depends
-from demur.experiments.models.stages import Step
+from demur.experiments.models.cached_models import Step
 from demur.training import Trainer, trainer
 from laws import toys
 
@@ -44,10 +44,10 @@ def test_files_of_others_count_by_what_is_in_them(home: Path, tmp_path: Path) ->
     for file in (beside, own):
         file.write_text("ape 1 0\nbee 0 1\n")
         by = trainer("match-pyramid", vectors=str(file))
-        before = learning.key([Step("", "", "", by)])
+        before = cached_models.key([Step("", "", "", by)])
         assert anywhere(by.known_by) == by.known_by and depends(by) == by.depends
         file.write_text("ape 1 0\nbee 1 1\n")
-        assert learning.key([Step("", "", "", by)]) != before
+        assert cached_models.key([Step("", "", "", by)]) != before
 
 
 def test_what_is_named_beside_a_model_counts_too(home: Path) -> None:

@@ -14,6 +14,7 @@ from demur.experiments.kinds.base import Kept
 from demur.experiments.models.rankers import stages
 from demur.experiments.recipe import Column, Row, Table
 from demur.experiments.runs import Run, kept
+from demur.specs import parse
 
 Epochs = dict[int, float]
 """What dev said, by epoch."""
@@ -56,10 +57,10 @@ def _measure(table: Table, only: Sequence[str]) -> str:
         for step in stages(Run(table, row, table.column[0], row.seeds[0]), there=False)
     ]
     said = {
-        str(getattr(step.by, name))
+        str(value)
         for step in steps
-        for name in ("early", "measure")
-        if hasattr(step.by, name)
+        for name, value in parse(step.by.spec).settings.items()
+        if name in ("early", "measure")
     }
     return said.pop() if len(said) == 1 else "measure"
 

@@ -16,7 +16,7 @@ from demur.experiments.kinds.base import Kept
 from demur.experiments.kinds.reading import ORACLE, probes_for, reader_of
 from demur.experiments.models import reader_cache
 from demur.experiments.models.cache_keys import as_kept
-from demur.experiments.models.stages import pools_of
+from demur.experiments.models.cached_models import pools_of
 from demur.experiments.recipe import Table, slug
 from demur.experiments.runs import Run, kept
 from demur.risk import Predictions

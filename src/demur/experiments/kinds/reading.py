@@ -21,8 +21,8 @@ from demur.experiments.kinds.answer_figures import RULES, Numbers, gains, gated,
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
 from demur.experiments.kinds.halves import Promise
 from demur.experiments.models import reader_cache
+from demur.experiments.models.cached_models import hash_of
 from demur.experiments.models.rankers import identity, spelled
-from demur.experiments.models.stages import hash_of
 from demur.reading.base import Reader
 from demur.reading.opening import reader as opened
 from demur.risk import Predictions
@@ -154,7 +154,7 @@ def probes_for(reader: Reader, run: Run, make: bool = True) -> Probes | None:
 def _fitted(run: Run, reader: Reader, loaded: Loaded, probes: Probes | None) -> Doubt:
     """The doubt, fitted on the column's `fit` if it learns, with the run's seed where it takes one."""
     how = doubt(run.row.doubt)
-    if hasattr(how, "seed"):
+    if "seed" in how.settings:
         how = doubt(run.row.doubt, seed=run.seed)
     if not how.needs_fitting:
         return how

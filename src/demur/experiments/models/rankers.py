@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from demur.embedders.dataset_vectors import dataset_vectors, place
 from demur.embedders.skipgram import Training
 from demur.errors import UsageError
-from demur.experiments.models import stages as learning
+from demur.experiments.models import cached_models
 from demur.experiments.models.cache_keys import anywhere
 from demur.experiments.recipe import Row, Vectors
 from demur.rankers import Ranker, ranker
@@ -29,8 +29,8 @@ def spelled(run: Run, spec: str, there: bool = True) -> str:
         if f"{{{model.name}}}" in spec:
             stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in model.stage]
             row = Row(model.name, trainer=spelled(run, model.trainer, there), stage=stage)
-            steps = learning.staged(row, run.column, model.seed)
-            folder = learning.kept(steps) if there else learning.place(steps)
+            steps = cached_models.steps_of(row, run.column, model.seed)
+            folder = cached_models.folder_of(steps) if there else cached_models.place(steps)
             spec = spec.replace(f"{{{model.name}}}", str(folder))
     for vectors in run.table.vectors:
         names = [vectors.name] + ["vectors"] * (run.column.vectors == vectors.name)
@@ -63,21 +63,21 @@ def built(run: Run) -> Ranker:
     """The ranker of a run that learns nothing, with the run's seed where it takes one."""
     spec = in_floats(spelled(run, run.row.ranker))
     found = ranker(spec)
-    return ranker(spec, seed=run.seed) if hasattr(found, "seed") else found
+    return ranker(spec, seed=run.seed) if "seed" in found.settings else found
 
 
-def stages(run: Run, there: bool = True) -> list[learning.Step]:
+def stages(run: Run, there: bool = True) -> list[cached_models.Step]:
     """The stages of a run, the column's data and settings in their place, and what they name there or not."""
     stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in run.row.stage]
     row = replace(run.row, trainer=spelled(run, run.row.trainer, there), stage=stage)
-    return learning.staged(row, run.column, run.seed)
+    return cached_models.steps_of(row, run.column, run.seed)
 
 
 def made(run: Run) -> Ranker:
     """The ranker of a run."""
     if run.row.ranker:
         return built(run)
-    trained = learning.learnt(stages(run))
+    trained = cached_models.ranker_of(stages(run))
     if trained is None:
         raise UsageError(f"row {run.row.name!r} has no stage to learn from")
     return trained
@@ -85,7 +85,7 @@ def made(run: Run) -> Ranker:
 
 def by_epoch(run: Run) -> Kept:
     """What dev said after each epoch of each stage of a run that learns, if anything."""
-    found = learning.by_epoch(stages(run)) if run.row.trainer else []
+    found = cached_models.by_epoch(stages(run)) if run.row.trainer else []
     return {"epochs": found} if any(found) else {}
 
 
@@ -99,16 +99,16 @@ def maker(run: Run) -> dict[str, Any]:
         }
     steps = stages(run, there=False)
     said = [[step.data, step.dev, step.settings] for step in steps]
-    return {"trainer": run.row.trainer, "stages": said, "made of": learning.key(steps)}
+    return {"trainer": run.row.trainer, "stages": said, "made of": cached_models.key(steps)}
 
 
 def prepare(run: Run) -> None:
     """Make what runs share before several processes begin: vectors, all stages but the last, embeddings."""
     if run.row.trainer:
         steps = stages(run)
-        learning.learnt(steps[:-1])
-        learning.embed(steps[-1])
-        learning.embed(replace(steps[-1], data=run.column.data))
+        cached_models.ranker_of(steps[:-1])
+        cached_models.embed(steps[-1])
+        cached_models.embed(replace(steps[-1], data=run.column.data))
 
 
 __all__: Sequence[str] = ["built", "identity", "made", "maker", "prepare", "stages"]

@@ -14,7 +14,7 @@ from demur.doubt.base import Proba
 from demur.doubt.doubt_folder import Kept, opened, save
 from demur.editions import editions
 from demur.errors import DataError, DemurError
-from demur.experiments.models.stages import fingerprint, hash_of, pools_of
+from demur.experiments.models.cached_models import fingerprint, hash_of, pools_of
 from demur.reading.base import Reader
 from demur.types import Pool
 

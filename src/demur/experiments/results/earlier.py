@@ -80,11 +80,11 @@ def _read(file: Path, when: int) -> dict[str, list[Any]]:
 
 def _as_stated(run: Run, found: Kept) -> bool:
     """Whether the recipe still says what the result says of itself, as far as it does."""
-    from demur.experiments.models.stages import staged
+    from demur.experiments.models.cached_models import steps_of
 
     row: Any = run.row
     named = [name for name in _STATED if name in found and (name != "ranker" or run.table.kind != "gates")]
-    stages = [[step.data, step.dev, step.settings] for step in staged(row, run.column, run.seed)]
+    stages = [[step.data, step.dev, step.settings] for step in steps_of(row, run.column, run.seed)]
     return all(found[name] == getattr(row, name) for name in named) and found.get("stages", stages) == stages
 
 

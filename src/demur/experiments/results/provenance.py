@@ -52,14 +52,14 @@ def command(run: Run) -> str:
 
 def data_hashes(run: Run) -> dict[str, str]:
     """By id, the hashes of all pools that a run has learnt from, was chosen by, or was measured on."""
-    from demur.experiments.models.stages import hash_of, staged
+    from demur.experiments.models.cached_models import hash_of, steps_of
 
-    steps = staged(run.row, run.column, run.seed)
+    steps = steps_of(run.row, run.column, run.seed)
     named = " ".join([run.row.ranker, run.row.reader, run.row.others, run.row.qualifier, run.row.trainer])
     for model in run.table.model:
         if f"{{{model.name}}}" in named:
             row = replace(run.row, trainer=model.trainer, stage=model.stage)
-            steps += staged(row, run.column, model.seed)
+            steps += steps_of(row, run.column, model.seed)
     names = [run.column.data, run.column.fit, *(name for step in steps for name in (step.data, step.dev))]
     return {name: hash_of(name) for name in sorted(filter(None, names))}
 

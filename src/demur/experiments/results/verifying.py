@@ -21,7 +21,7 @@ from pathlib import Path
 
 from demur import cache
 from demur.experiments.kinds.base import Kept
-from demur.experiments.models import stages as learning
+from demur.experiments.models import cached_models
 from demur.experiments.recipe import Table
 from demur.experiments.results import earlier, provenance, stored
 from demur.experiments.runs import Run, kept, perform
@@ -116,7 +116,7 @@ def scratch() -> Iterator[Path]:
             (Path(place) / "cache").mkdir(exist_ok=True)
             (Path(place) / "cache" / name).symlink_to(folder.resolve())
         os.environ["DEMUR_CACHE"] = str(Path(place) / "cache")
-        learning.forget()
+        cached_models.forget()
         try:
             yield Path(place) / "results"
         finally:

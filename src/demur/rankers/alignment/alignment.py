@@ -78,6 +78,11 @@ class Alignment(Ranker):
         if self.vectors:
             object.__setattr__(self, "tolerance", Ranker.tolerance)
 
+    @property
+    def parts(self) -> Sequence[Embedder]:
+        """What makes the vectors of words."""
+        return (self.embedder,)
+
     @cached_property
     def embedder(self) -> Embedder:
         """What makes the vectors."""

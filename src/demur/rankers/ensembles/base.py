@@ -67,6 +67,11 @@ class Ensemble(Ranker):
         return other
 
     @property
+    def parts(self) -> Sequence[Ranker]:
+        """Its members."""
+        return self.members
+
+    @property
     def members(self) -> tuple[Ranker, ...]:
         """The rankers; read when first asked for."""
         if not self._held:

@@ -76,6 +76,11 @@ class Average(Ranker):
     def __post_init__(self) -> None:
         self.embedder  # noqa: B018  # wrong settings are told at once
 
+    @property
+    def parts(self) -> Sequence[WordVectors]:
+        """The vectors of words."""
+        return (self.embedder,)
+
     @cached_property
     def embedder(self) -> WordVectors:
         """What makes the vectors."""
@@ -120,6 +125,11 @@ class EncoderRanker(Ranker):
 
     def _encoder(self, prompt: str) -> Encoder:
         return Encoder(self.model, self.revision, self.max_length, self.precision, self.device, prompt)
+
+    @property
+    def parts(self) -> Sequence[Encoder]:
+        """The encoders of questions and of answers."""
+        return self.of_questions, self.of_answers
 
     @property
     def of_questions(self) -> Encoder:

@@ -22,6 +22,7 @@ from demur.rankers import ranker
 from demur.rankers.base import Ranker
 from demur.rankers.ensembles.base import standardised
 from demur.rankers.vectors.cosine import pairwise
+from demur.specs import Spelled
 from demur.types import FloatArray, Pool
 
 
@@ -55,6 +56,11 @@ class Feedback(Ranker):
 
     def _hold(self, first: Ranker, features: Embedder) -> None:
         object.__setattr__(self, "members", (first, features))  # the one field that no caller may set
+
+    @property
+    def parts(self) -> Sequence[Spelled]:
+        """The first ranker and the embedder."""
+        return self.members
 
     @property
     def needs_preparing(self) -> bool:

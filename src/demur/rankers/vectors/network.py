@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from demur.embedders.base import Embedder
 from demur.embedders.caching import perhaps, remembered
 from demur.embedders.rows import Rows
 from demur.errors import DataError, UsageError
@@ -51,6 +52,11 @@ class Network(Ranker):
     def shapes(units: int) -> Mapping[str, tuple[int, ...]]:
         """The shape of each array of weights, where the hidden layer has so many units."""
         raise NotImplementedError
+
+    @property
+    def parts(self) -> Sequence[Embedder]:
+        """What makes the features that go in."""
+        return (self.learnt.embedder,)
 
     @property
     def width(self) -> int:

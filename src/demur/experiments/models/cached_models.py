@@ -1,14 +1,13 @@
-"""The rankers of rows that learn: stage after stage, each from what the one before came to.
+"""The rankers of rows that learn, in the cache: stage after stage, each from what the one before came to.
 
-What a stage came to is kept in the cache, under a hash of its data, its settings and all stages before it. So
-a stage that many rows share is run once. Editions are a part of it: see `demur.editions`.
+A stage's model has a folder named by a hash of its data, its settings and all stages before it. So a stage
+that many rows share is run once. Editions are a part of the hash: see `demur.editions`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,10 +20,10 @@ from demur.embedders import embedder
 from demur.experiments.models.cache_keys import LEARNING, anywhere, depends
 from demur.experiments.recipe import Column, Row
 from demur.rankers import Ranker
-from demur.rankers.opening import open_model, save
+from demur.rankers.opening import open_model
 from demur.specs import parse
 from demur.training import Trainer, trainer
-from demur.training.base import Report, noting, silent
+from demur.training.recipes.run_stages import StageJob, run_stages
 from demur.types import Pool
 
 
@@ -61,7 +60,7 @@ def forget() -> None:
     hash_of.cache_clear()
 
 
-def staged(row: Row, column: Column, seed: int) -> list[Step]:
+def steps_of(row: Row, column: Column, seed: int) -> list[Step]:
     """The stages of a row."""
     found = []
     for stage in row.stage:
@@ -84,26 +83,35 @@ def trainer_at(spec: str, seed: int, settings: str) -> Trainer:
     )
 
 
-def learnt(steps: Sequence[Step]) -> Ranker | None:
+def ranker_of(steps: Sequence[Step]) -> Ranker | None:
     """What some stages came to; None of no stages."""
-    return open_model(kept(steps)) if steps else None
+    return open_model(folder_of(steps)) if steps else None
 
 
-def kept(steps: Sequence[Step]) -> Path:
+def folder_of(steps: Sequence[Step]) -> Path:
     """The folder of what some stages came to, from the cache where they were run before."""
-    *before, last = steps
     folder = place(steps)
-    if not folder.exists():
-        log: list[dict[str, Any]] = []
-        standing = Path(f"{folder}.part")
-        trained = trained_by(last, learnt(before), standing, noting(log))
-        said = {"stages": [[step.data, step.dev, step.by.spec] for step in steps], "log": log}
-        save(trained, folder, said)
-        shutil.rmtree(standing, ignore_errors=True)  # where it stood is larger than the model
+    if not store.is_model(folder):
+        jobs = [_job(steps[:number]) for number in range(1, 1 + len(steps))]
+        there = [number for number, job in enumerate(jobs) if job.is_kept]
+        run_stages(jobs[max(there, default=0) :])  # what came before the last that is kept need not be there
     for line in store.opened(folder, check=False).made.get("log", []):
         if "precision" in line:
             precision.note("learning", line["precision"])
     return folder
+
+
+def _job(steps: Sequence[Step]) -> StageJob:
+    """The last of some stages, as it is run: its model lies in the cache, its checkpoints beside it."""
+    folder, last = place(steps), steps[-1]
+    said = [[step.data, step.dev, step.by.spec] for step in steps]
+    return StageJob(
+        last.by,
+        lambda: (pools_of(last.data), pools_of(last.dev)),
+        lambda log, seconds: {"stages": said, "log": log},
+        folder,
+        Path(f"{folder}.part"),
+    )
 
 
 def place(steps: Sequence[Step]) -> Path:
@@ -111,12 +119,9 @@ def place(steps: Sequence[Step]) -> Path:
     return cache.folder("models") / key(steps)
 
 
-def trained_by(
-    step: Step, start: Ranker | None, checkpoints: Path | None = None, report: Report = silent
-) -> Ranker:
-    """The ranker that one stage teaches."""
-    pools, dev = pools_of(step.data), pools_of(step.dev)
-    return step.by.train(pools, dev, start=start, checkpoints=checkpoints, report=report)
+def trained_by(step: Step, start: Ranker | None) -> Ranker:
+    """The ranker that one stage teaches, which is not kept."""
+    return step.by.train(pools_of(step.data), pools_of(step.dev), start=start)
 
 
 def by_epoch(steps: Sequence[Step]) -> list[list[tuple[int, float]]]:
