@@ -234,7 +234,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "formats.md": formats,
     "guarantee.md": guarantee.page,
     "guarantee.svg": guarantee.picture,
-    "names.md": lambda: NOTICE + named.names(),
     "results.md": results,
     **{f"results/{name}.md": partial(paper, name) for name in PAPERS},
     "settings.md": lambda: NOTICE + named.settings(),

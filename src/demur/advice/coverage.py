@@ -1,4 +1,4 @@
-"""How many questions a gate would answer at a promised risk, reckoned on scores that are out of fold."""
+"""How many questions a gate would answer at a promised risk, computed on scores that are out of fold."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def train(
     trainer: Annotated[
         str | None,
         typer.Option(
-            help="What is trained, with its settings; see docs/names.md. A siamese net, if not said."
+            help="What is trained, with its settings; see docs/settings.md. A siamese net, if not said."
         ),
     ] = None,
     base: Annotated[

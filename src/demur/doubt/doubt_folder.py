@@ -42,7 +42,7 @@ class Kept:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all that a confidence hangs on, besides the reader."""
+        """A hash of all that a confidence depends on, besides the reader."""
         digest = hashlib.sha256(self.doubt.spec.encode())
         learnt = self.doubt.learnt
         for array in (

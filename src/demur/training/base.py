@@ -109,11 +109,11 @@ class Trainer(Spelled, ABC):
 
     @property
     def depends(self) -> str:
-        """What the result hangs on besides settings and pools, such as a hash of the vectors of words."""
+        """What the result depends on besides settings and pools, such as a hash of the vectors of words."""
         return ""
 
     def sees(self, pool: Pool) -> list[Any]:
-        """What of a pool the result hangs on, for keys of kept models."""
+        """What of a pool the result depends on, for keys of kept models."""
         return [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:

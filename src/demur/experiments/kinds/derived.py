@@ -3,7 +3,7 @@
 They are worked out of the answers that are kept of each run, so that nothing is run for them. `E-AURC` is
 what a doubt has left to win; `gain E-AURC` is the share of PROBA's that it wins: all of it, for the oracle.
 
-Intervals are over questions and seeds. What questions leave open is reckoned from how far each of them moves
+Intervals are over questions and seeds. What questions leave open is computed from how far each of them moves
 the figure (its influence), a question counting once however many seeds there are; what seeds leave open from
 how far these are apart. One seed says nothing of others.
 """

@@ -30,7 +30,7 @@ LEARNING = {"bidaf": "fp32"}
 
 @contextmanager
 def as_kept() -> Iterator[None]:
-    """A block in which precision=auto is what results were kept with, so that they hang on no processor.
+    """A block in which precision=auto is what results were kept with, so that they depend on no processor.
 
     Keys count ``auto`` of rankers, readers and encoders as fp32, too.
     """
@@ -44,7 +44,7 @@ def anywhere(spec: str) -> str:
 
 
 def depends(by: Trainer) -> str:
-    """What a trainer's result hangs on besides its settings, and besides what these name in the cache."""
+    """What a trainer's result depends on besides its settings, and besides what these name in the cache."""
     said = anywhere(by.known_by)
     return by.depends if said == by.known_by else " ".join(_named(parse(said)))
 

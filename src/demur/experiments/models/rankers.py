@@ -46,7 +46,7 @@ def spelled(run: Run, spec: str, there: bool = True) -> str:
 
 
 def identity(run: Run, spec: str) -> str:
-    """A spec with names that hang on what models and vectors are made from, and not on what they came to.
+    """A spec with names that depend on what models and vectors are made from, not on what came out.
 
     They need not be made for it; nor are two that were made on different machines alike to the last bit.
     """

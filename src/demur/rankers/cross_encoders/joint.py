@@ -103,7 +103,7 @@ class Joint(CrossEncoder):
         for pool, scores in zip(pools, self.before.score_pools(pools), strict=True):
             order = np.argsort(-scores, kind="stable").tolist()
             texts = pool.answers
-            # equal scores in an order that does not hang on that of the pool
+            # equal scores in an order that does not depend on that of the pool
             order.sort(key=lambda n, s=scores, t=texts: (-s[n], t[n]))
             found.append([_best(order, texts, place, self.k) for place in range(len(pool))])
         return found

@@ -29,7 +29,7 @@ class Fusion(Ensemble):
     name: ClassVar[str] = "fusion"
     ways: ClassVar[tuple[str, ...]] = ("zscore", "rrf", "rank")
     called: ClassVar[str] = "ranker"
-    unsaid: ClassVar[dict[str, str]] = {"rankers": RANKERS}  # what results of a bare one hang on, too
+    unsaid: ClassVar[dict[str, str]] = {"rankers": RANKERS}  # what results of a bare one depend on, too
     rankers: str = ""
     how: str = "zscore"
     weights: str = ""

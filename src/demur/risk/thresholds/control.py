@@ -91,7 +91,7 @@ def thresholds(
 
     They let through from about 3 ln(delta) / ln(1 - risk) questions up to all, in even steps. Fewer could
     pass only with hardly any error, and a sequence that starts there mostly ends there; how many will get
-    through is reckoned on the other questions too, for a start found on the tested ones would depend on them.
+    through is computed on the other questions too, for a start found on the tested ones would depend on them.
     """
     strict_first = np.sort(confidence)[::-1]
     first = min(_first(risk, delta) / max(questions, 1), 0.5)

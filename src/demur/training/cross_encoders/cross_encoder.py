@@ -56,7 +56,7 @@ class CrossEncoder(Trainer):
     """
 
     name: ClassVar[str] = "cross-encoder"
-    whole: ClassVar[bool] = False  # whether it hangs on candidates that are not sampled too
+    whole: ClassVar[bool] = False  # whether it depends on candidates that are not sampled too
     base: str = "minilm"
     loss: str = "listwise"
     learning_rate: float = 1e-4
