@@ -48,7 +48,7 @@ def open_gate(path: str | Path, risk: float | None = None, name: str | None = No
 
     An error calls the place by its `name`, if it has one.
     """
-    from demur.risk.gates.several import gates
+    from demur.risk.gates.several import open_gates as gates
 
     return replace(gates(path), place=name or str(path)).of(risk)
 

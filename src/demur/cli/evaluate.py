@@ -187,7 +187,7 @@ def _suite(
             raise UsageError(f"{output} is a file; name a folder for the suite's page and picture")
         with written(output):
             Path(output).mkdir(parents=True, exist_ok=True)
-    with meter("meddling", "conditions") as advance:
+    with meter("changing texts", "conditions") as advance:
         found = robustness(rankers, _read(data, read_as), seeds=seeds, data=data, on_condition=advance)
     if output is not None:
         known = {spec: each.fingerprint for spec, each in rankers.items()}

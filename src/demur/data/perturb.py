@@ -1,4 +1,4 @@
-"""Pools that were changed on purpose: slips of the keyboard, wrong labels, and answers that echo the question.
+"""Pools changed on purpose: slips of the keyboard, wrong labels, and answers that echo the question.
 
 They are parts of any split, as in ``wikiqa/test/clean/typos-10-of-30-in-answer-seed-2``: slips in 10 % of the
 words of 30 % of the answers. What happens to a text depends on the seed and its ids alone. So all rankers see
@@ -30,7 +30,7 @@ EXAMPLES = ("typos-10-of-30-in-answer", "noise-20", "noise-20-by-class", "echo")
 
 
 def edited_subset(name: str) -> Subset | None:
-    """The meddling of a name such as ``typos-10`` or ``noise-20-seed-3``; None if it is no such name."""
+    """The change that a name asks for, such as ``typos-10`` or ``noise-20-seed-3``; None if it is no such name."""
     if found := _TYPOS.fullmatch(name):
         words, pairs = int(found[1]) / 100, int(found[2] or 100) / 100
         if words <= 1 and pairs <= 1:

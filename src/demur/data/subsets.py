@@ -32,15 +32,13 @@ def clean(pools: Iterable[Pool]) -> Iterator[Pool]:
 def sample(pools: Iterable[Pool], count: int, seed: int = 0) -> Iterator[Pool]:
     """A random sample of pools, in their order; a smaller one with the same seed lies within a larger one.
 
-    Each pool draws a number from its id, so the sample does not change when pools are added elsewhere. At most
-    `count` pools are held.
+    Each pool draws a number from its id, so the sample does not change when pools are added elsewhere. At
+    most `count` pools are held.
     """
     kept: list[tuple[int, int, Pool]] = []
     for number, pool in enumerate(pools):
-        number_of_pool = hashlib.blake2b(
-            f"{seed} {pool.id}".encode("utf-8", "surrogatepass"), digest_size=8
-        ).digest()
-        item = (-int.from_bytes(number_of_pool), -number, pool)
+        drawn = hashlib.blake2b(f"{seed} {pool.id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        item = (-int.from_bytes(drawn), -number, pool)
         if len(kept) < count:
             heapq.heappush(kept, item)
         elif kept and item > kept[0]:

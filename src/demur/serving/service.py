@@ -11,7 +11,7 @@ from demur.asking.gate import is_for_files
 from demur.asking.library import Documents
 from demur.errors import UsageError
 from demur.risk.gates.gate import Gate as SavedGate
-from demur.risk.gates.several import gates
+from demur.risk.gates.several import open_gates as gates
 from demur.serving.given import Given
 from demur.types import Abstention, Answer
 

@@ -54,7 +54,7 @@ def run_stages(jobs: Sequence[StageJob], report: Report = silent) -> tuple[Ranke
     for number, job in enumerate(jobs, 1):
         if job.folder is not None and job.is_kept:
             ranker = open_model(job.folder)
-            facts.append(store.opened(job.folder, check=False).made)
+            facts.append(dict(store.opened(job.folder, check=False).made))
             continue
         log: Log = []
 
