@@ -32,7 +32,7 @@ def plot(
         list[str] | None, typer.Option(help="A ranker, bm25 if not said; may be repeated.")
     ] = None,
     qualifier: Annotated[
-        list[str] | None, typer.Option(help="What says how sure it is, margin if not said; may be repeated.")
+        list[str] | None, typer.Option(help="What gives its confidence; default: margin; may be repeated.")
     ] = None,
     gate: Annotated[
         str | None, typer.Option(metavar="GATE.json", help="A gate to draw, with its threshold marked.")
@@ -40,7 +40,7 @@ def plot(
     calibrator: Annotated[
         str, typer.Option(help="For reliability: platt, isotonic, beta, temperature, or none.")
     ] = "platt",
-    seed: Annotated[int, typer.Option(help="Of the bootstrap behind the bands, and of the folds.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the bands and the folds.")] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Draw risk over coverage, confidence by outcome, or how far confidence can be believed."""

@@ -43,7 +43,7 @@ def reproduce(
         bool, typer.Option("--record", help="With --verify: write down what came out, for the tables.")
     ] = False,
     dirty: Annotated[
-        bool, typer.Option("--dirty", help="Run though code is not committed; such cells are marked.")
+        bool, typer.Option("--dirty", help="Run with code that is not committed; such cells are marked.")
     ] = False,
     workers: Annotated[
         int, typer.Option(min=0, help="Processes in which rows that learn are run; 0 is one for each core.")

@@ -30,7 +30,7 @@ EXAMPLES = ("typos-10-of-30-in-answer", "noise-20", "noise-20-by-class", "echo")
 
 
 def edited_subset(name: str) -> Subset | None:
-    """The change that a name asks for, such as ``typos-10`` or ``noise-20-seed-3``; None if it is no such name."""
+    """What changes pools as a name such as ``typos-10`` or ``noise-20-seed-3`` asks; None for other names."""
     if found := _TYPOS.fullmatch(name):
         words, pairs = int(found[1]) / 100, int(found[2] or 100) / 100
         if words <= 1 and pairs <= 1:
