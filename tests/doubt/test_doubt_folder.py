@@ -75,7 +75,7 @@ def test_a_doubt_is_taught_at_once(folder: Path, tmp_path: Path) -> None:
 def test_a_doubt_of_another_reader_or_a_broken_one_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is the doubt of another reader"):
         opened(SpanReader(model=toys.answerer(), max_length=48), folder / "doubt")
-    with pytest.raises(UsageError, match="lies in no folder"):
+    with pytest.raises(UsageError, match="is not in a folder"):
         opened(SpanReader(model=toys.answerer()))
     reader = resolve_reader(folder)
     save(Kept(doubt("learned").fit(observe(reader, pools()), RIGHT)), reader, tmp_path / "doubt")

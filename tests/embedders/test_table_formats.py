@@ -159,7 +159,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "binary, cut in the last vector": (BINARY[:-3], "says that it holds 2 words|is cut off in word 2"),
     "binary, cut, packed": (gzip.compress(BINARY[:-3]), "is cut off in word 2"),
     "binary, cut in a word": (gzip.compress(BINARY[:30]), "is cut off in word 2"),
-    "binary, too long": (BINARY + b"\nmore " + bytes(20), "goes on behind the 2 words"),
+    "binary, too long": (BINARY + b"\nmore " + bytes(20), "has more than the 2 words"),
     "binary, absurd": (b"999999999999 300\n" + bytes(99), "says that it holds 999,999,999,999 words"),
     "binary, absurd, packed": (gzip.compress(b"999999999999 300\n" + bytes(99)), "says that it holds"),
     "binary, NaN": (

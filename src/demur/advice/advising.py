@@ -212,7 +212,7 @@ def _by_hearsay(
         f"than {FEWEST} nothing can be measured"
     )
     if known is None or known.figure is None:
-        why = "this is the usual choice, and nothing measured stands behind it"
+        why = "this is the usual choice, and no measurement supports it"
     else:
         figure, figures = known.figure, known.dataset.figures
         others = [each for each in methods if each.name in figures and each != method]

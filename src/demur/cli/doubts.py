@@ -89,7 +89,7 @@ def _home(reader: str, output: str | None) -> str | None:
     if resolve_reader(reader).folder:
         return None
     if output is None or output == "-" or Path(output).suffix == ".json":
-        what = f"{reader} lies in no folder, and what doubts it is kept beside it"
+        what = f"{reader} is not in a folder, and what doubts it is kept beside it"
         raise UsageError(f"{what}; name a new folder for both, as in -o {reader.partition('(')[0]}-doubted/")
     return output
 

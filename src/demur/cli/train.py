@@ -140,7 +140,7 @@ def _with(trainer: str, name: str, value: str) -> str:
 
     wanted = parse(trainer)
     if name in wanted.settings:
-        raise UsageError(f"the {name} stands in --trainer and in --{name}; say it once")
+        raise UsageError(f"the {name} is given in --trainer and in --{name}; give it once")
     takes = inspect.signature(registry.find("trainer", wanted.name)).parameters
     if name in takes or "student" not in takes:
         more = {name: value}

@@ -81,7 +81,7 @@ def taught(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Seque
 def place_of(reader: Reader) -> Path:
     """Where a reader's own doubt lies."""
     if not reader.folder:
-        what = f"{reader.name} lies in no folder of demur, and its doubt is kept beside it"
+        what = f"{reader.name} is not in a folder of demur, and its doubt is kept beside it"
         raise UsageError(f"{what}; save it in one: demur calibrate … --doubt learned -o FOLDER does")
     return Path(reader.folder) / PLACE
 

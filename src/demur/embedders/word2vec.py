@@ -117,7 +117,7 @@ def _read_binary(path: Path, count: int, width: int, start: int) -> tuple[list[s
             vectors[row] = np.frombuffer(data, "<f4")
         rest = file.read(64).strip()
     if rest:
-        what = f"goes on behind the {count:,} words that its first line tells of"
+        what = f"has more than the {count:,} words that its first line states"
         raise DataError(what, path=path, fix=_AGAIN)
     return words, vectors
 

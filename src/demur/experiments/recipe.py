@@ -178,7 +178,7 @@ class Table:
         for each in names:
             if len({slug(name) for name in each}) < len(each) or not all(map(slug, each)):
                 raise UsageError(
-                    "a name stands twice, or has no Latin letters: results are filed under names"
+                    "a name occurs twice, or has no Latin letters: results are filed under names"
                 )
         for published in self.published:
             strange = [published.row] if published.row not in names[1] else []

@@ -151,7 +151,7 @@ def keep_tokenizer(tokenizer: Any, folder: Path) -> None:
     """Write a tokenizer into a folder, as the tokenizers library reads it."""
     fast = getattr(tokenizer, "backend_tokenizer", None)
     if fast is None or not hasattr(fast, "save"):
-        what = f"the model's tokenizer ({type(tokenizer).__name__}) is none of the tokenizers library"
+        what = f"the model's tokenizer ({type(tokenizer).__name__}) is not one of the tokenizers library"
         raise DataError(what, fix="use the model with torch instead")
     fast.save(str(folder / TOKENIZER))
 

@@ -29,8 +29,8 @@ def sane(loss: float, what: str = "its loss is") -> float:
     if math.isfinite(loss):
         return loss
     raise Astray(
-        f"training went astray: {what} not a finite number; lower learning_rate, or look for scores of a "
-        "teacher or vectors of words that are none"
+        f"training diverged: {what} not a finite number; lower learning_rate, or check that the scores of a "
+        "teacher and the word vectors are finite"
     )
 
 

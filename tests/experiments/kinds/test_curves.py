@@ -165,6 +165,14 @@ def test_stages_follow_each_other_and_are_kept(table: Table, tmp_path: Path) -> 
     assert cached_models.folder_of(steps) == folder and (folder / "ranker.json").stat().st_mtime_ns == stamp
     ranker = cached_models.ranker_of(steps)
     assert ranker is not None and ranker.fingerprint == demur.open(folder).fingerprint
+    shutil.rmtree(cached_models.place(steps[:1]))
+    cached_models.folder_of(steps)
+    assert not cached_models.place(steps[:1]).exists(), (
+        "an earlier stage is not needed once a later one is there"
+    )
+    shutil.rmtree(folder)
+    again = cached_models.ranker_of(steps)
+    assert again is not None and again.fingerprint == ranker.fingerprint, "both stages are run again"
     alone = cached_models.steps_of(
         Row("one", trainer=row.trainer, stage=[Stage("train")]), Column("c", data, train=data), 1
     )

@@ -279,7 +279,7 @@ class Epochs:
         words = self.has.question_words, self.has.answer_words
         found = match_pairs.scores(net, self.read, questions, answers, words, batches)
         if not found.isfinite().all():  # nothing can be drawn by such scores, nor learnt from them
-            what = "one of the two nets went astray: its scores are not finite numbers"
+            what = "one of the two nets diverged: its scores are not finite numbers"
             raise Astray(f"{what}; lower learning_rate or generator_rate")
         grid = torch.full(texts.shape, -torch.inf)
         return grid.index_put((torch.from_numpy(rows), torch.from_numpy(columns)), found)

@@ -63,7 +63,7 @@ class Search:
 class Trial:
     """Settings that were tried, and what they came to on the dev set: the mean, and seed by seed.
 
-    There is no value where training went astray.
+    There is no value where training diverged.
     """
 
     settings: dict[str, Setting]

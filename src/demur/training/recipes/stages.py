@@ -93,7 +93,7 @@ class Recipe:
     def _check_scales(self) -> None:
         if self.scale not in self.scales:
             known = f"its scales are {', '.join(self.scales)}" if self.scales else "it has no scales"
-            raise UsageError(f"scale={self.scale!r} is none of the recipe's; {known}")
+            raise UsageError(f"scale={self.scale!r} is not one of the recipe's; {known}")
         for name in self.scales.keys() - {self.scale}:
             replace(self, scales={name: self.scales[name]}, scale=name)  # checks it
 
