@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bench.common import Row
 from demur import processor
-from demur.experiments import provenance
+from demur.experiments.results import provenance
 from demur.files import replacing
 
 PARTS = (

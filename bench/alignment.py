@@ -12,9 +12,9 @@ from bench.common import Row, faster, ratio, seconds, told
 from demur import data
 from demur.embedders import Tokens
 from demur.embedders.base import Vectors
-from demur.rankers.alignment import Alignment
-from demur.rankers.word_assignment import exact, maxsim
-from demur.rankers.word_grids import word_grids
+from demur.rankers.alignment.alignment import Alignment
+from demur.rankers.alignment.assignment import exact, maxsim
+from demur.rankers.alignment.word_grids import word_grids
 from demur.types import FloatArray, IntArray, Pool
 
 PAPER = {"similarity": "dot", "normalise": "none"}

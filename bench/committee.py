@@ -15,12 +15,12 @@ import torch
 from bench.common import Row, seconds_once, sentences
 from demur.embedders.table_formats import write
 from demur.embedders.tables import Table
-from demur.experiments.learning import pools_of
+from demur.experiments.models.cached_models import pools_of
 from demur.nets.match_net import Worded
 from demur.rankers.base import Ranker
-from demur.rankers.committee import Committee
-from demur.rankers.match_nets import DeepMatching, Match, MatchPyramid, Multihop, Trained
-from demur.rankers.word_numbers import Lexicon
+from demur.rankers.ensembles.committee import Committee
+from demur.rankers.match_nets.match_nets import DeepMatching, Match, MatchPyramid, Multihop, Trained
+from demur.rankers.match_nets.word_numbers import Lexicon
 from demur.text import tokenize
 from demur.training import trainer
 from demur.types import Pool

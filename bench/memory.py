@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.common import Row, sentences
 from bench.rank import model
 from demur.export.export import export
-from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 
 PAIRS, IN_POOL, WORDS = 1_000_000, 10, 8
 MOST = 1000.0  # megabytes

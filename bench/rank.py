@@ -24,7 +24,7 @@ from demur import data
 from demur.embedders.encoder_loading import quietly
 from demur.export import torch_graph
 from demur.export.export import export
-from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.types import Pool
 
 PAIRS, THREADS, TURNS, LENGTH = 1500, 2, 2, 128

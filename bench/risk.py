@@ -7,7 +7,7 @@ import numpy as np
 from bench.common import Row, below, seconds
 from demur.evaluation import Answers, Selective, measure_answers, parse_measures
 from demur.risk.calibrators import CALIBRATORS
-from demur.risk.control import Evidence
+from demur.risk.thresholds.control import Evidence
 
 QUESTIONS, RESAMPLES, MANY = 10_000, 1_000, 1_000_000
 

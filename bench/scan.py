@@ -12,8 +12,8 @@ from demur import data
 from demur.embedders.encoder_loading import device_named
 from demur.nets.cross_encoder import freeze_words, score
 from demur.nets.features import caught
-from demur.rankers.cross_encoder import CrossEncoder
-from demur.rankers.pairs import tokenised
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.pairs import tokenised
 from demur.training.objectives.base import Objective, Plain, Seen
 from demur.training.objectives.pool_losses import Loss
 from demur.training.objectives.scan import ScanObjective

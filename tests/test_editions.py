@@ -1,4 +1,4 @@
-"""Which parts of demur a result hangs on, by the specs that made it."""
+"""Which parts of demur a result depends on, by the specs that made it."""
 
 from __future__ import annotations
 

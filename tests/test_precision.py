@@ -23,7 +23,7 @@ from demur.embedders import embedder
 from demur.embedders.caching import Kept, kept
 from demur.embedders.encoder import Encoder
 from demur.errors import DataError, UsageError
-from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.reading.span_reader import SpanReader
 from demur.training import trainer
 from demur.training.recipes.make_model import make

@@ -83,6 +83,6 @@ def test_what_is_installed_is_looked_up_once_and_a_new_path_is_seen(
     facts = tmp_path / "theirs-1.0.dist-info"
     facts.mkdir()
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
-    (facts / "entry_points.txt").write_text("[demur.qualifier]\nsure = demur.risk.confidence:Top\n")
+    (facts / "entry_points.txt").write_text("[demur.qualifier]\nsure = demur.risk.qualifiers.base:Top\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     assert qualifier("sure").name == "top" and "sure" in registry.names("qualifier")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.text import STOPWORDS, content, fold, stemmer, token_spans, tokenize
-from demur.tokens import chunks, hash_word, hash_words, read
+from demur.tokens import chunks, hash_word, hash_words, read_words
 
 TEXTS = st.text(
     st.one_of(st.characters(), st.sampled_from("aAzZ09 ?.,'-_\n\x1e\u0301é日本🎉हि")), max_size=40
@@ -66,8 +66,8 @@ def test_hashed_words_are_the_words(texts: list[str]) -> None:
 
 @given(TEXTS.filter(bool), TEXTS)
 def test_a_word_hashes_alike_wherever_it_stands(text: str, before: str) -> None:
-    alone = read([text])
-    after = read([before, text])
+    alone = read_words([text])
+    after = read_words([before, text])
     tail = slice(int(after.counts[0]), None)
     assert after.hashes(tail).tolist() == alone.hashes().tolist()
     assert after.sketches()[tail].tolist() == alone.sketches().tolist()

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from demur.errors import DataError
-from demur.evaluation.significance import holm, permutation
+from demur.evaluation.comparison.significance import holm, permutation
 from demur.experiments.kinds import KINDS
 from demur.experiments.runs import Run, kept
 from demur.experiments.tables import Cell

@@ -23,8 +23,8 @@ from demur import data
 from demur.files import replacing
 from demur.nets.cross_encoder import score
 from demur.nets.features import caught
-from demur.rankers.cross_encoder import CrossEncoder
-from demur.rankers.pairs import tokenised
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.pairs import tokenised
 from demur.training.cross_encoders.scan import Scan
 from demur.training.objectives.decorrelation import PRESETS, Dependence, averaged, learnt
 from demur.training.objectives.reweighting import Reweighting

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from demur.experiments import earlier, provenance
+from demur.experiments.results import earlier, provenance
 from demur.files import replacing
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from demur import toml
 from demur.errors import DataError
-from demur.experiments.baseline import compared, mark
+from demur.experiments.pages.baseline import compared, mark
 from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells, find
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from demur.experiments import stored
+from demur.experiments.results import stored
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 

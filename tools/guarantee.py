@@ -9,10 +9,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from demur.editions import editions
-from demur.experiments import provenance
+from demur.experiments.results import provenance
 from demur.files import replacing
-from demur.risk.guarantee import DRAWS, RULES, Cell, everything, faults
-from demur.risk.populations import populations
+from demur.risk.thresholds.guarantee import DRAWS, RULES, Cell, everything, faults
+from demur.risk.thresholds.populations import populations
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULT = ROOT / "results" / "risk" / "guarantee.json"

@@ -167,14 +167,14 @@ def plain(text: str) -> str:
 
 def results() -> str:
     """`docs/results.md`: the index of all tables."""
-    from demur.experiments import markdown
+    from demur.experiments.pages import markdown
 
     return NOTICE + markdown.index(list(figures.tables().values()))
 
 
 def paper(name: str) -> str:
     """`docs/results/PAPER.md`: the tables of a paper, from the files under results/; nothing is run."""
-    from demur.experiments import markdown
+    from demur.experiments.pages import markdown
 
     sections = [
         markdown.section(table, ROOT / "results", figures.tested_cells(*key), seen()[key])
@@ -234,7 +234,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "formats.md": formats,
     "guarantee.md": guarantee.page,
     "guarantee.svg": guarantee.picture,
-    "names.md": lambda: NOTICE + named.names(),
     "results.md": results,
     **{f"results/{name}.md": partial(paper, name) for name in PAPERS},
     "settings.md": lambda: NOTICE + named.settings(),

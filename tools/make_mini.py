@@ -23,8 +23,8 @@ from demur.export.export import export
 from demur.export.mini import Alike, tune_null
 from demur.rankers import open_model
 from demur.reading.mini import Mini
-from demur.risk.confidence import qualifier as resolve_qualifier
-from demur.risk.gates import Gates, calibrate
+from demur.risk.gates.several import Gates, calibrate_each
+from demur.risk.qualifiers.base import qualifier as resolve_qualifier
 from demur.text import tokenize
 from demur.training.readers.mini_confidence import among_others, teach
 from demur.training.recipes.make_model import make
@@ -118,7 +118,7 @@ def gated(mini: Mini, proof: Sequence[Pool]) -> Gates | None:
     risks = sorted(RISKS, key=lambda risk: (risk < USUAL, risk))
     how, data = resolve_qualifier("mini", folder=mini.folder), " + ".join([*HELD, *DEVS])
     try:
-        found = calibrate(mini, proof, risks, SURE, qualifier=how, data=data)
+        found = calibrate_each(mini, proof, risks, SURE, qualifier=how, data=data)
     except NoThreshold as none:
         _say(str(none))
         return None

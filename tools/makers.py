@@ -10,8 +10,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from demur.experiments import provenance, stored
-from demur.experiments.provenance import DIRTY
+from demur.experiments.results import provenance, stored
+from demur.experiments.results.provenance import DIRTY
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 

@@ -14,7 +14,7 @@ from demur import store
 from demur.data import pools, sources
 from demur.data.subsets import sample
 from demur.errors import MissingData
-from demur.evaluation.quoted import evaluate_reader
+from demur.evaluation.readers import evaluate_reader
 from demur.export.mini import Alike
 from demur.reading.mini import PACKAGED, Mini
 from demur.risk import Gate
@@ -158,7 +158,7 @@ def _doubting(mini: Mini, gate: Gate | None, count: int, say: Callable[[str], No
     if gate is not None:
         head += ["answered", "of them wrong"]
         made = f"The gate that comes with it, on held-out pools of {gate.certificate.data}: {gate.promise}"
-    facts = mini.sureness.made if mini.sureness else {}
+    facts = mini.confidence_model.made if mini.confidence_model else {}
     learnt = (
         f"The confidence learnt from {facts['pools']:,} pools that the network has not seen "
         f"({facts['passages']:,} passages, {facts['right']:,} right); other ones made the gate. "
@@ -175,7 +175,7 @@ def _data(mini: Mini, recipes: Sequence[Recipe]) -> str:
     for stage in itertools.chain.from_iterable(recipe.stage for recipe in recipes):
         for part in stage.data.split("+"):
             used.setdefault(part.strip().partition("/")[0], []).append(f"`{part.strip()}`")
-    held = list(mini.sureness.made.get("data", ())) if mini.sureness else []
+    held = list(mini.confidence_model.made.get("data", ())) if mini.confidence_model else []
     for part in held:
         used.setdefault(part.partition("/")[0], []).append(f"`{part}` (confidence and gate)")
     for name, parts in used.items():

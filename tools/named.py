@@ -1,4 +1,4 @@
-"""The pages of everything that has a name: what it is, and what can be set."""
+"""The page of settings: everything that can be set, by name."""
 
 from __future__ import annotations
 
@@ -8,27 +8,12 @@ import textwrap
 from typing import Any
 
 from demur import registry
-from demur.data import sources
 from demur.specs import spell
 
 SET = ("ranker", "reader", "doubt", "embedder", "trainer", "qualifier")
 INTRODUCTION = """What may be in brackets behind a name, as in `--ranker "bm25(k1=0.9)"`, and in the
 `settings` of a recipe's stage. Each name is shown with all its settings and their defaults."""
 WIDE, EMPTY = 100, '""'
-
-
-def names() -> str:
-    """`docs/names.md`: everything registered by name."""
-    parts = [
-        "# Everything by name\n",
-        "Each name is used in specs such as `--ranker NAME`. [Settings](settings.md) has what can be set.\n",
-    ]
-    for kind in registry.OURS:
-        rows = [f"| `{name}` | {_described(kind, name)} |" for name in sorted(registry.OURS[kind])]
-        parts.append(
-            "\n".join([f"## {kind.capitalize()}s\n", "| name | what it is |", "|---|---|", *rows, ""])
-        )
-    return "\n".join(parts)
 
 
 def settings() -> str:
@@ -38,16 +23,6 @@ def settings() -> str:
         parts.append(f"## {kind.capitalize()}s\n")
         parts += [_page(kind, name) for name in sorted(registry.OURS[kind])]
     return "\n".join(parts)
-
-
-def _described(kind: str, name: str) -> str:
-    """What stands under a name: a dataset's description, or else the first line of a docstring."""
-    if kind == "dataset":
-        return f"{sources.facts(name).description}."
-    thing = registry.find(kind, name)
-    if kind == "measure" and thing.name != name:
-        return f"`{thing.name}` by another name."
-    return _said(getattr(thing, "compute", thing)).partition("\n")[0]  # a measure is what it computes
 
 
 def _page(kind: str, name: str) -> str:

@@ -23,7 +23,7 @@ from demur.embedders.encoder_loading import MINILM, located
 from demur.export.graph import Array
 from demur.nets.mini import _QUICKER, Mini
 from demur.rankers import opening
-from demur.rankers.onnx import MODEL
+from demur.rankers.cross_encoders.onnx import MODEL
 from demur.reading import mini as packaged
 from demur.reading.mini_torch import MiniTorch
 from demur.types import Pool

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from demur.rankers import open_model as open
     from demur.rankers import ranker
     from demur.reading import reader
-    from demur.risk.gate import calibrate
+    from demur.risk.gates.gate import calibrate
     from demur.types import Abstention, Answer, Candidate, Pool, Ranking, Span
 
 __version__ = "0.1.0"
@@ -51,7 +51,7 @@ _HOMES = {
     "Ranking": "types",
     "Span": "types",
     "ask": "asking",
-    "calibrate": "risk.gate",
+    "calibrate": "risk.gates.gate",
     "compare": "evaluation",
     "evaluate": "evaluation",
     "kb": "kb:*",

@@ -1,6 +1,6 @@
 """Editions: the small numbers by which code counts in the key of a result.
 
-A result hangs on its data, its settings, its seed, and the editions of all parts that it is made by. A
+A result depends on its data, its settings, its seed, and the editions of all parts that it is made by. A
 change that leaves figures as they are leaves editions as they are; one that makes other figures raises the
 edition of the part that it changes, by hand, in the same commit. The golden runs under tests/golden fail
 where that was forgotten; `CONTRIBUTING.md` says what to do then.

@@ -176,7 +176,7 @@ def ratio() -> float:
 
 
 def _here() -> str:
-    """A hash of what the race hangs on: the processor, what of it torch may use, and torch."""
+    """A hash of what the race depends on: the processor, what of it torch may use, and torch."""
     torch: Any = require("torch", extra="encoder")
     said = [torch.__version__, platform.machine(), platform.processor()]
     said += [torch.backends.cpu.get_cpu_capability(), *(os.environ.get(name, "") for name in FEATURES)]

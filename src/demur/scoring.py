@@ -19,7 +19,7 @@ from demur import data
 from demur.data import formats, sources
 from demur.data.datasets import Pools
 from demur.data.formats.beir import is_split
-from demur.data.formats.known import by_name, named
+from demur.data.formats.known import by_name, format_named
 from demur.errors import DataError, UsageError
 from demur.files import is_pipe, replacing, sha256, written
 from demur.parts import Parts
@@ -113,7 +113,7 @@ def pools_of(source: str, read_as: str | None = None) -> Pools:
     """The pools of a dataset's id or of a file or folder, which is read as the format says."""
     if read_as is None:
         return data.pools(source)
-    named(read_as)
+    format_named(read_as)
     return Pools(source, (source,), partial(formats.read, source, read_as))
 
 
@@ -128,7 +128,7 @@ def prepared(ranker: Ranker, pools: Iterable[Pool], meter: Meter = no_meter) -> 
 def writable(target: str, write_as: str | None = None) -> str:
     """The name of the format to write, or one line on why scored pools cannot be written there so."""
     name = write_as or by_name(target)
-    if name != "run" and (named(name).write is None or name in _WITHOUT_SCORES):
+    if name != "run" and (format_named(name).write is None or name in _WITHOUT_SCORES):
         known = (one for one, each in formats.FORMATS.items() if each.write or one == "run")
         able = ", ".join(one for one in known if one not in _WITHOUT_SCORES)
         raise UsageError(f"{target}: scores cannot be written as {name!r}; these can hold them: {able}")

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -49,6 +50,16 @@ class Spelled:
         return str(Spec(self.name, {field.name: getattr(self, field.name) for field in fields if field.init}))
 
     @property
+    def settings(self) -> frozenset[str]:
+        """The names of its settings."""
+        return frozenset(each.name for each in dataclasses.fields(self) if each.init)  # type: ignore[arg-type]
+
+    @property
+    def parts(self) -> Sequence[Spelled]:
+        """The rankers and embedders that it is made of, if any."""
+        return ()
+
+    @property
     def fingerprint(self) -> str:
         """A hash of everything the result depends on; those that learn add what they learnt."""
         return hashlib.sha256(self.spec.encode()).hexdigest()[:16]
@@ -58,7 +69,9 @@ def spell(value: Setting) -> str:
     """The text from which `parse` reads the value back."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if not isinstance(value, str) or (read(value) == value and not re.search(r"[\s,=()\[\]\"']", value)):
+    if not isinstance(value, str) or (
+        read_value(value) == value and not re.search(r"[\s,=()\[\]\"']", value)
+    ):
         return str(value)
     for quote in ('"', "'"):
         if quote not in value and not value.endswith("\\") and "\\\\" not in value:
@@ -69,7 +82,7 @@ def spell(value: Setting) -> str:
     return f'"{escaped}"'
 
 
-def read(text: str) -> Setting:
+def read_value(text: str) -> Setting:
     """The setting a text spells: a truth value, a whole number, a number, or else the text itself."""
     if text in ("true", "false"):
         return text == "true"
@@ -153,7 +166,7 @@ def _value(text: str) -> Setting | None:
     """The value of a setting; None if the text spells none."""
     bare = _BARE.match(text)
     if bare is not None and bare.end() == len(text):
-        return read(text)
+        return read_value(text)
     end = _end(text, 0)
     if text[0] in "\"'" and end == len(text):
         return re.sub(rf"\\([{text[0]}\\])", r"\1", text[1:-1])

@@ -107,7 +107,7 @@ def _known_stems(language: str) -> dict[int, int]:
     return {}
 
 
-def read(texts: Sequence[str]) -> Words:
+def read_words(texts: Sequence[str]) -> Words:
     """The words of a few texts, read as one."""
     folded = list(texts)
     for place in np.flatnonzero(~np.fromiter(map(str.isascii, texts), bool, len(texts))):
@@ -126,7 +126,7 @@ def hash_words(texts: Sequence[str], stem: str = "none") -> tuple[HashArray, Int
     """The hashes of all words (or stems) of all texts, in reading order, and how many each text has."""
     hashes, counts = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     for chunk in chunks(texts):
-        words = read(chunk)
+        words = read_words(chunk)
         hashes.append(words.stems(stem))
         counts.append(words.counts)
     return np.concatenate(hashes), np.concatenate(counts)

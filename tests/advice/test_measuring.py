@@ -10,7 +10,7 @@ import pytest
 import demur
 from demur.advice.coverage import certified
 from demur.advice.measuring import Cost, cost, encoders, peak_megabytes
-from demur.rankers.fusion import Fusion
+from demur.rankers.ensembles.fusion import Fusion
 from demur.types import Pool
 from laws import toys
 

@@ -19,7 +19,7 @@ from demur.asking import Library, Passage, Session, Verdict, as_plain, calibrate
 from demur.asking.example import passages, pools
 from demur.errors import DataError, UsageError
 from demur.rankers import Ranker
-from demur.risk.gate import Gate
+from demur.risk.gates.gate import Gate
 from demur.types import Abstention, Answer, FloatArray, Pool, Ranking
 
 TEXTS = ["Saws are lent for three weeks.", "Saws are sharp."]

@@ -23,7 +23,7 @@ from demur.cli.answers import show
 from demur.cli.ask import ask
 from demur.cli.rank import rank
 from demur.errors import UsageError
-from demur.risk.gate import Gate
+from demur.risk.gates.gate import Gate
 from demur.types import Pool
 from laws import toys
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from demur.cli.main import app
 from demur.data import formats, pools
 from demur.doubt.base import Averaged
-from demur.doubt.kept import opened
+from demur.doubt.doubt_folder import opened
 from demur.doubt.qualifier import Reading
 from demur.doubt.teaching import Lesson, quoted
 from demur.errors import DemurError, UsageError

@@ -12,7 +12,7 @@ from demur.cli.main import app
 from demur.data import formats
 from demur.errors import DemurError, UsageError
 from demur.evaluation.intervals import estimates
-from demur.evaluation.selective import AURC
+from demur.evaluation.selective.measures import AURC
 from demur.reading import reader as resolve_reader
 from demur.reading.normalise import exact
 from demur.reading.one_pass import Looking

@@ -20,7 +20,7 @@ from demur.cli.promises import confident
 from demur.cli.rank import rank
 from demur.data import formats
 from demur.errors import UsageError
-from demur.risk.gate import Gate
+from demur.risk.gates.gate import Gate
 from demur.risk.sets import AnswerSets
 from demur.types import Candidate, Pool
 

@@ -26,7 +26,7 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-TABLES = [(path, recipe.read(path)) for path in RECIPES]
+TABLES = [(path, recipe.read_recipe(path)) for path in RECIPES]
 SMALLEST = {  # of each kind, by the cells that are to be told
     kind: min((len(each.row) * len(each.column), path) for path, each in TABLES if each.kind == kind)[1]
     for kind in {each.kind for _, each in TABLES}
@@ -45,7 +45,7 @@ SMALLEST = {  # of each kind, by the cells that are to be told
     ],
 )
 def test_parts_of_every_table(path: Path) -> None:
-    table = recipe.read(path)
+    table = recipe.read_recipe(path)
     last, column = table.row[-1], table.column[-1]
     for words in ([last.group] if last.group else []) + [last.name]:
         assert shown(path, "--only", words).exit_code == 0

@@ -71,7 +71,7 @@ def test_a_precision_is_the_trainers_or_its_students() -> None:
     assert _trainer("confident(student='cross-encoder')", None, "fp32") == f"confident(student={student})"
     with pytest.raises(UsageError, match="--precision goes with --base or --trainer"):
         _trainer(None, None, "bf16")
-    with pytest.raises(UsageError, match="the precision stands in --trainer and in --precision"):
+    with pytest.raises(UsageError, match="the precision is given in --trainer and in --precision"):
         _trainer("cross-encoder(precision=fp32)", None, "bf16")
 
 

@@ -38,7 +38,7 @@ def test_train_on_a_file_of_ones_own(guide: Path, tmp_path: Path) -> None:
     done = call("train", guide, "-o", tmp_path / "v.safetensors", *SMALL)
     assert done.exit_code == 0 and not done.stdout
     assert "learnt 10 words, 4 wide, from" in done.stderr
-    found = table_formats.read(tmp_path / "v.safetensors")
+    found = table_formats.read_table(tmp_path / "v.safetensors")
     assert {"workshop", "lasers", "laser", "window", "hot"} <= set(found.words)
     assert found.words[0] in ("laser", "stands", "workshop") and found.made["texts of"] == [str(guide)]
 
@@ -62,7 +62,7 @@ def test_train_on_all_kinds_of_texts(kind: str, guide: Path, tmp_path: Path) -> 
     done = call("train", source, "-o", tmp_path / "v.safetensors", *SMALL, "--model", "ppmi", "--json")
     facts = json.loads(done.stdout)
     assert facts["output"] == str(tmp_path / "v.safetensors") and facts["width"] == 4
-    words = set(table_formats.read(tmp_path / "v.safetensors").words)
+    words = set(table_formats.read_table(tmp_path / "v.safetensors").words)
     assert ({"laser", "hot"} <= words) if kind != "dataset" else len(words) > 100
 
 
@@ -97,12 +97,12 @@ def test_convert(guide: Path, tmp_path: Path) -> None:
     first = tmp_path / "v.safetensors"
     call("train", guide, "-o", first, *SMALL)
     assert "10 words, 4 wide" in call("convert", first, "-o", tmp_path / "v.bin").stderr
-    assert table_formats.read(tmp_path / "v.bin").words == table_formats.read(first).words
+    assert table_formats.read_table(tmp_path / "v.bin").words == table_formats.read_table(first).words
     call("convert", first, "-o", tmp_path / "few.txt", "--limit", 2)
-    assert len(table_formats.read(tmp_path / "few.txt")) == 2
+    assert len(table_formats.read_table(tmp_path / "few.txt")) == 2
     (tmp_path / "some.txt").write_text("Is the Laser hot?", encoding="utf-8")
     call("convert", first, "-o", tmp_path / "some.npz", "--words-of", tmp_path / "some.txt")
-    assert set(table_formats.read(tmp_path / "some.npz").words) == {"laser", "hot"}
+    assert set(table_formats.read_table(tmp_path / "some.npz").words) == {"laser", "hot"}
     (tmp_path / "none.txt").write_text("", encoding="utf-8")
     with pytest.raises(UsageError, match=r"no word of .*none\.txt has a vector"):
         call("convert", first, "-o", tmp_path / "none.vec", "--words-of", tmp_path / "none.txt")

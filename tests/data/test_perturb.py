@@ -87,7 +87,7 @@ def test_they_are_parts_of_a_file(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["typos", "typos-101", "typos-10-in-title", "noise-120", "echoes"])
 def test_names_that_mean_nothing_are_refused(name: str) -> None:
-    assert perturb.named(name) is None
+    assert perturb.edited_subset(name) is None
     with pytest.raises(UnknownName, match="typos-10-of-30-in-answer"):
         load(f"wikiqa/test/{name}")
 

@@ -9,7 +9,7 @@ import pytest
 from demur.doubt import Observed, doubt, observe
 from demur.doubt.features import FEATURES
 from demur.errors import DataError, DemurError, UsageError
-from demur.evaluation.selective import AURC, AUROC, EAURC
+from demur.evaluation.selective.measures import AURC, AUROC, EAURC
 from demur.reading.network import NetworkReader
 from demur.reading.opening import reader as resolve_reader
 from demur.reading.span_reader import SpanReader

@@ -11,7 +11,7 @@ from demur.doubt.cnn_training import scores
 from demur.doubt.observed import Observed
 from demur.doubt.probe_cnn import FIRST, SECOND, ProbeCNN, forward
 from demur.errors import UsageError
-from demur.evaluation.selective import AURC, AUROC
+from demur.evaluation.selective.measures import AURC, AUROC
 from demur.nets import probe_cnn as nets
 from demur.types import IntArray
 from doubt.seen import made

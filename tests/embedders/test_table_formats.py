@@ -17,7 +17,7 @@ from hypothesis.extra import numpy as arrays
 from safetensors.numpy import save_file
 
 from demur import DemurError
-from demur.embedders.table_formats import ENDINGS, read, write
+from demur.embedders.table_formats import ENDINGS, read_table, write
 from demur.embedders.tables import Table
 
 WORDS = ["the", "ship", "café", "हिन्दी", "🎉", ","]
@@ -33,8 +33,8 @@ def same(found: Table, wanted: Table) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_written_is_read_back_equal(name: str, tmp_path: Path) -> None:
     write(tmp_path / name, TABLE)
-    assert same(read(tmp_path / name), TABLE)
-    assert read(tmp_path / name).vectors.dtype == np.float32
+    assert same(read_table(tmp_path / name), TABLE)
+    assert read_table(tmp_path / name).vectors.dtype == np.float32
     assert [path.name for path in tmp_path.iterdir()] == [name], "nothing is left lying about"
 
 
@@ -54,7 +54,7 @@ def test_round_trips_of_any_words_and_numbers(words: list[str], data: st.DataObj
     name = data.draw(st.sampled_from(["a.safetensors", "a.txt", "a.bin", "a.npz"]))
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / name, Table(words, vectors))
-        found = read(Path(folder) / name)
+        found = read_table(Path(folder) / name)
         assert list(found.words) == words
         assert found.vectors.tolist() == vectors.tolist()
 
@@ -63,35 +63,35 @@ def test_the_content_says_the_format_not_the_name(tmp_path: Path) -> None:
     for name in NAMES:
         write(tmp_path / name, TABLE)
         (tmp_path / "vectors").write_bytes((tmp_path / name).read_bytes())
-        assert same(read(tmp_path / "vectors"), TABLE)
+        assert same(read_table(tmp_path / "vectors"), TABLE)
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.bin"])
 def test_gzip_is_unpacked(name: str, tmp_path: Path) -> None:
     write(tmp_path / name, TABLE)
     (tmp_path / "packed").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
-    assert same(read(tmp_path / "packed"), TABLE)
+    assert same(read_table(tmp_path / "packed"), TABLE)
 
 
 def test_counts_and_how_it_was_made_are_kept(tmp_path: Path) -> None:
     write(tmp_path / "a.safetensors", TABLE)
-    found = read(tmp_path / "a.safetensors")
+    found = read_table(tmp_path / "a.safetensors")
     assert found.counts is not None and found.counts.tolist() == [6, 5, 4, 3, 2, 1]
     assert found.made == TABLE.made
     assert found.fingerprint == TABLE.fingerprint
     write(tmp_path / "a.npz", TABLE)
-    assert read(tmp_path / "a.npz").fingerprint == TABLE.fingerprint
+    assert read_table(tmp_path / "a.npz").fingerprint == TABLE.fingerprint
 
 
 def test_safetensors_are_read_as_they_are_used(tmp_path: Path) -> None:
     write(tmp_path / "a.safetensors", TABLE)
-    vectors = read(tmp_path / "a.safetensors").vectors
+    vectors = read_table(tmp_path / "a.safetensors").vectors
     assert isinstance(vectors.base, np.memmap) and not vectors.flags.writeable
 
 
 def test_half_width(tmp_path: Path) -> None:
     write(tmp_path / "a.safetensors", TABLE, half=True)
-    assert read(tmp_path / "a.safetensors").vectors == pytest.approx(VECTORS, rel=1e-3, abs=1e-3)
+    assert read_table(tmp_path / "a.safetensors").vectors == pytest.approx(VECTORS, rel=1e-3, abs=1e-3)
     with pytest.raises(DemurError, match=r"only \.safetensors holds half-width"):
         write(tmp_path / "a.txt", TABLE, half=True)
     with pytest.raises(DemurError, match="too large for half width"):
@@ -100,28 +100,28 @@ def test_half_width(tmp_path: Path) -> None:
 
 def test_glove_has_no_header_and_perhaps_words_with_spaces(tmp_path: Path) -> None:
     (tmp_path / "g").write_text("the 1 2.5\n. . 3 -4e-1\nship 5 6\n\n", encoding="utf-8")
-    found = read(tmp_path / "g")
+    found = read_table(tmp_path / "g")
     assert found.words == ["the", ". .", "ship"]
     assert found.vectors.tolist() == np.array([[1, 2.5], [3, -0.4], [5, 6]], np.float32).tolist()
 
 
 def test_windows_line_ends_tabs_and_bom(tmp_path: Path) -> None:
     (tmp_path / "g").write_bytes(b"\xef\xbb\xbf2 2\r\nthe\t1\t2 \r\nship 5 6\r\n")
-    assert read(tmp_path / "g").words == ["the", "ship"]
+    assert read_table(tmp_path / "g").words == ["the", "ship"]
 
 
 def test_binary_with_and_without_line_feeds(tmp_path: Path) -> None:
     rows = [b"the " + VECTORS[0].tobytes(), b"ship " + VECTORS[1].tobytes()]
     for between in (b"", b"\n"):
         (tmp_path / "b").write_bytes(b"2 5\n" + between.join(rows) + between)
-        assert same(read(tmp_path / "b"), Table(["the", "ship"], VECTORS[:2]))
+        assert same(read_table(tmp_path / "b"), Table(["the", "ship"], VECTORS[:2]))
 
 
 @pytest.mark.parametrize("form", ["binary", "text"])
 def test_bytes_that_are_no_utf8_are_replaced(form: str, tmp_path: Path) -> None:
     numbers = VECTORS[0].tobytes() if form == "binary" else b"1 2 3 4 5\n"
     (tmp_path / "b").write_bytes(b"1 5\ncaf\xe9 " + numbers)
-    assert read(tmp_path / "b").words == ["caf\ufffd"]
+    assert read_table(tmp_path / "b").words == ["caf\ufffd"]
 
 
 def test_of_equal_words_the_first_is_kept_with_a_warning(
@@ -129,7 +129,7 @@ def test_of_equal_words_the_first_is_kept_with_a_warning(
 ) -> None:
     (tmp_path / "g").write_text("a 1 2\nb 3 4\na 5 6\nb 7 8\nc 9 9\n")
     with caplog.at_level(logging.WARNING):
-        found = read(tmp_path / "g")
+        found = read_table(tmp_path / "g")
     assert found.words == ["a", "b", "c"]
     assert found.vectors.tolist() == [[1, 2], [3, 4], [9, 9]]
     assert "2 words come more than once, such as 'a'; the first is kept" in caplog.text
@@ -159,7 +159,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "binary, cut in the last vector": (BINARY[:-3], "says that it holds 2 words|is cut off in word 2"),
     "binary, cut, packed": (gzip.compress(BINARY[:-3]), "is cut off in word 2"),
     "binary, cut in a word": (gzip.compress(BINARY[:30]), "is cut off in word 2"),
-    "binary, too long": (BINARY + b"\nmore " + bytes(20), "goes on behind the 2 words"),
+    "binary, too long": (BINARY + b"\nmore " + bytes(20), "has more than the 2 words"),
     "binary, absurd": (b"999999999999 300\n" + bytes(99), "says that it holds 999,999,999,999 words"),
     "binary, absurd, packed": (gzip.compress(b"999999999999 300\n" + bytes(99)), "says that it holds"),
     "binary, NaN": (
@@ -179,7 +179,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
 def test_what_is_broken_is_one_clear_line(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "v").write_bytes(content)
     with pytest.raises(DemurError, match=message) as caught:
-        read(tmp_path / "v")
+        read_table(tmp_path / "v")
     assert str(caught.value).startswith(str(tmp_path / "v"))
     assert "\n" not in str(caught.value) and "; " in str(caught.value)
 
@@ -193,7 +193,7 @@ def test_no_bytes_do_worse_than_an_error(content: bytes) -> None:
         file.write(content)
         file.flush()
         try:
-            read(file.name)
+            read_table(file.name)
         except DemurError as error:
             assert "\n" not in str(error)
 
@@ -202,22 +202,22 @@ def test_npz_without_its_names_or_with_wrong_shapes(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     np.savez(path, words=np.array(WORDS), numbers=VECTORS)
     with pytest.raises(DemurError, match="has no arrays words and vectors, but words, numbers"):
-        read(path)
+        read_table(path)
     np.savez(path, words=np.array(WORDS[:2]), vectors=VECTORS)
     with pytest.raises(DemurError, match=r"2 words, but vectors of the shape \(6, 5\)"):
-        read(path)
+        read_table(path)
     np.savez(path, words=np.array(WORDS), vecs=VECTORS, counts=np.arange(2))
     with pytest.raises(DemurError, match="6 words, but counts of the shape"):
-        read(path)
+        read_table(path)
     np.savez(path, words=np.arange(6), vectors=VECTORS)
     with pytest.raises(DemurError, match="words are no list of texts"):
-        read(path)
+        read_table(path)
 
 
 def test_npz_with_pickles_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", words=np.array(WORDS, dtype=object), vectors=VECTORS, allow_pickle=True)
     with pytest.raises(DemurError, match=r"broken npz file .*allow_pickle"):
-        read(tmp_path / "a.npz")
+        read_table(tmp_path / "a.npz")
 
 
 def test_npz_of_absurd_size_takes_no_memory(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_npz_of_absurd_size_takes_no_memory(tmp_path: Path) -> None:
         file.writestr("vectors.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header)
         file.writestr("words.npy", b"")
     with pytest.raises(DemurError, match=r"broken npz|larger than memory"):
-        read(tmp_path / "a.npz")
+        read_table(tmp_path / "a.npz")
 
 
 def test_safetensors_that_were_changed_or_are_anothers(tmp_path: Path) -> None:
@@ -236,10 +236,10 @@ def test_safetensors_that_were_changed_or_are_anothers(tmp_path: Path) -> None:
     content[-2] ^= 1
     path.write_bytes(content)
     with pytest.raises(DemurError, match=r"is not as it was written \(checksum\)"):
-        read(path)
+        read_table(path)
     save_file({"vectors": VECTORS}, path)
     with pytest.raises(DemurError, match="safetensors file, but not of word vectors as demur writes them"):
-        read(path)
+        read_table(path)
 
 
 def test_how_it_was_made_is_json(tmp_path: Path) -> None:
@@ -270,7 +270,10 @@ def test_the_vectors_at_hand() -> None:
     import os
 
     folder = Path(os.environ["DEMUR_DATA"]) / "vectors"
-    google, glove = read(folder / "google-news-8000x300.npz"), read(folder / "glove-6B-50d-8453.txt.gz")
+    google, glove = (
+        read_table(folder / "google-news-8000x300.npz"),
+        read_table(folder / "glove-6B-50d-8453.txt.gz"),
+    )
     assert (len(google), google.width) == (8000, 300)
     assert (len(glove), glove.width) == (8453, 50)
     assert dict(google.nearest("king", 5)).keys() & {"queen", "prince", "kings"}

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from demur import data
-from demur.rankers.bm25 import BM25
+from demur.rankers.lexical.bm25 import BM25
 from demur.reading.mini import Mini
 
 POOLS = Path(__file__).with_name("pools.jsonl")

@@ -13,9 +13,12 @@ import pytest
 
 from demur.data import formats
 from demur.errors import DataError
-from demur.experiments import learning, makers, markdown, provenance, recipe, tables
-from demur.experiments.kinds.reading import named
+from demur.experiments import recipe, tables
+from demur.experiments.kinds.reading import reader_identity
+from demur.experiments.models import cached_models, rankers
+from demur.experiments.pages import markdown
 from demur.experiments.recipe import Row, Stage, Table
+from demur.experiments.results import provenance
 from demur.experiments.runs import Run
 from demur.types import Pool
 from laws import toys
@@ -29,7 +32,7 @@ RECIPES = sorted((Path(__file__).parents[2] / "experiments").rglob("*.toml"))
         ('title = "A table"', 'title = "A table"\ncolour = "red"', "unknown key colour; known: paper, table"),
         ('title = "A table"', "", "the key title is missing"),
         ("seeds = [0, 1, 2]", 'seeds = ["a"]', r"row\[1\].seeds\[0\] is 'a', which should be of type int"),
-        ('name = "random"', 'name = "bm25"', "a name stands twice"),
+        ('name = "random"', 'name = "bm25"', "a name occurs twice"),
         ("animals = 0.5", "plants = 0.5", "published for 'plants', which is no row or column"),
         ("[[published]]", "[[published", "not TOML"),
         ('title = "A table"', 'title = "A table"\nsplits = 3', "a table of ranking has no use for splits"),
@@ -66,12 +69,12 @@ def test_every_recipe_runs_on_toy_data(
     path: Path, part: str, experiments: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Law 3: every recipe parses and runs end to end; and what is fresh is known without making anything."""
-    table, results = toy(recipe.read(path), experiments.parent), experiments.parent / "out"
+    table, results = toy(recipe.read_recipe(path), experiments.parent), experiments.parent / "out"
     table = different(table) if part == "different" else table
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv("DEMUR_CACHE", str(experiments.parent / "elsewhere"))
-        elsewhere.setattr(makers, "specific", None)
-        elsewhere.setattr(learning, "trained_by", None)
+        elsewhere.setattr(rankers, "dataset_vectors", None)
+        elsewhere.setattr(cached_models, "run_stages", None)
         keys = {run.file: run.key(tables.loaded(run).sha) for run in tables.runs(table)}
     tables.fill(table, results, (), lambda runs: None)
     assert keys == {file: json.loads((results / file).read_text("utf-8"))["key"] for file in keys}
@@ -91,7 +94,7 @@ def test_every_recipe_runs_on_toy_data(
 def test_readers_of_recipes_are_known_before_they_learn(
     path: Path, experiments: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, animals = recipe.read(path), str(experiments.parent / "animals.jsonl")
+    table, animals = recipe.read_recipe(path), str(experiments.parent / "animals.jsonl")
     model = [
         dataclasses.replace(each, stage=[toy_stage(stage, animals) for stage in each.stage])
         for each in table.model
@@ -101,14 +104,16 @@ def test_readers_of_recipes_are_known_before_they_learn(
     fit = animals if column.fit else ""
     column = dataclasses.replace(column, data=animals, fit=fit, train=animals)
     table = dataclasses.replace(table, model=model, vectors=vectors, column=[column], published=[])
-    monkeypatch.setattr(makers, "specific", None)
-    monkeypatch.setattr(learning, "trained_by", None)
+    monkeypatch.setattr(rankers, "dataset_vectors", None)
+    monkeypatch.setattr(cached_models, "run_stages", None)
     known: dict[str, set[str]] = {}
     for place in ("here", "there"):
         monkeypatch.setenv("DEMUR_CACHE", str(experiments.parent / place))
         for row in table.row:
             for spec in (row.reader, row.others) if row.runs else ():
-                known.setdefault(spec, set()).add(named(Run(table, row, column, 0), spec) if spec else "")
+                known.setdefault(spec, set()).add(
+                    reader_identity(Run(table, row, column, 0), spec) if spec else ""
+                )
     assert all(len(each) == 1 for each in known.values()), "wherever the cache lies"
     assert len({each for found in known.values() for each in found}) == len(known), "each by its own name"
 
@@ -191,7 +196,9 @@ def toy(table: Table, folder: Path) -> Table:
             dataclasses.replace(each, data=here, fit=here if each.fit else "", train=here) for each in column
         ]
         for each in table.model:
-            learning.staged(Row(each.name, trainer=each.trainer, stage=each.stage), column[0], each.seed)
+            cached_models.steps_of(
+                Row(each.name, trainer=each.trainer, stage=each.stage), column[0], each.seed
+            )
         model = []
     parts: dict[str, Any] = {"column": column, "row": row, "model": model, "vectors": vectors}
     if len(column) < len(table.column):  # a paper's figures alone stand under the others

@@ -12,7 +12,8 @@ import demur
 from demur import data, editions
 from demur.data import Pools, formats, pools
 from demur.errors import DemurError, UsageError
-from demur.experiments import markdown, tables
+from demur.experiments import tables
+from demur.experiments.pages import markdown
 from demur.types import Pool
 
 

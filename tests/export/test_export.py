@@ -15,7 +15,7 @@ from demur.errors import DataError, UsageError
 from demur.export import bert_graph
 from demur.export import export as exporting
 from demur.export.export import export
-from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.rankers.opening import save
 from demur.training.cross_encoders.joint import Joint
 from demur.types import Pool

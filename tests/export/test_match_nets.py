@@ -17,11 +17,11 @@ from demur.errors import DataError, UsageError
 from demur.export import match_graph
 from demur.export.export import export
 from demur.export.match_nets import needs_torch
-from demur.rankers.committee import Committee
-from demur.rankers.match_nets import Match, Trained
-from demur.rankers.onnx_match import OnnxMatch
+from demur.rankers.ensembles.committee import Committee
+from demur.rankers.match_nets.match_nets import Match, Trained
+from demur.rankers.match_nets.onnx_match import OnnxMatch
+from demur.rankers.match_nets.word_numbers import Context, Lexicon, Read
 from demur.rankers.opening import ranker, save
-from demur.rankers.word_numbers import Context, Lexicon, Read
 from demur.training import trainer
 from demur.types import Pool
 from laws import toys

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from demur import registry
-from demur.experiments.fingerprints import fingerprint
+from demur.experiments.models.cached_models import fingerprint
 from demur.types import Pool
 
 _ANTIQUE = {

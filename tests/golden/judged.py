@@ -17,13 +17,13 @@ from demur.data import formats
 from demur.doubt import doubt
 from demur.evaluation import evaluate
 from demur.evaluation.conventions import CONVENTIONS
-from demur.evaluation.selective import Selective
+from demur.evaluation.selective.measures import Selective
 from demur.experiments import tables
 from demur.experiments.kinds.reading import COSTS
 from demur.experiments.recipe import Column, Row, Stage, Table
 from demur.nets.probe import Probe
-from demur.risk.guarantee import tried
-from demur.risk.populations import populations
+from demur.risk.thresholds.guarantee import tried
+from demur.risk.thresholds.populations import populations
 from demur.types import FloatArray, Pool
 from doubt import seen
 from golden import rankers

@@ -178,7 +178,7 @@ def test_a_folder_that_may_not_be_written_is_read(kb: KnowledgeBase, words: str)
     from demur.errors import DataError
     from demur.kb.folder import KnowledgeBase
     from demur.kb import schema
-    import tantivy, demur.asking, demur.rankers.bm25, snowballstemmer, filelock, hashlib
+    import tantivy, demur.asking, demur.rankers.lexical.bm25, snowballstemmer, filelock, hashlib
     os.access(".", os.W_OK)
     kb = KnowledgeBase({str(kb.path)!r})
     print(found(kb, "drill lent"))

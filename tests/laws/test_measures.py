@@ -10,7 +10,7 @@ import pytest
 import demur
 from demur import registry
 from demur.evaluation import Measure, evaluate, measure
-from demur.evaluation.selective import Selective
+from demur.evaluation.selective.measures import Selective
 from demur.types import Candidate, FloatArray, Pool
 
 

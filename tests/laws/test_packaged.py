@@ -41,7 +41,7 @@ def test_it_is_small_whole_and_told_of() -> None:
     size = sum(path.stat().st_size for path in PACKAGED.iterdir() if path.suffix in (".onnx", ".json"))
     assert size <= 25e6
     assert demur.open(PACKAGED).fingerprint == demur.ranker("mini").fingerprint
-    assert Mini().sureness is not None
+    assert Mini().confidence_model is not None
     card = (PACKAGED / "README.md").read_text("utf-8")
     for part in ("ranks", "reads", "doubts", "Limits", "terms", "made"):
         assert any(part in line for line in card.splitlines() if line.startswith("## ")), part

@@ -13,7 +13,7 @@ import pytest
 
 import demur
 from demur import processor, runtime
-from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.reading.mini import PACKAGED
 from laws import toys
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tools import makers
 
-from demur.experiments import provenance, stored
+from demur.experiments.results import provenance, stored
 from demur.files import whole
 
 RESULTS = Path(__file__).parents[2] / "results"

@@ -16,7 +16,7 @@ from bench.common import Row, below, told
 from tools.speed import page
 
 from demur import processor
-from demur.experiments import stored
+from demur.experiments.results import stored
 
 
 def test_goals_that_were_missed_are_told(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def bidaf() -> str:
 def exported(precision: str = "int8") -> str:
     """A folder with that classifier as an ONNX file."""
     from demur.export.export import export
-    from demur.rankers.cross_encoder import CrossEncoder
+    from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 
     export(CrossEncoder(model=classifier()), folder() / "exported" / precision, precision)
     return str(folder() / "exported" / precision)
@@ -207,9 +207,9 @@ def exported_match() -> str:
 def net(name: str) -> str:
     """A folder with a small net over the vectors of words, whose weights were drawn and not learnt."""
     from demur.embedders import embedder
-    from demur.rankers import network
-    from demur.rankers.learnt import Learnt
     from demur.rankers.opening import save
+    from demur.rankers.vectors import network
+    from demur.rankers.vectors.net_weights import NetWeights
 
     kind = {"siamese": network.Siamese, "concat": network.Concat}[name]
     draws, wide = np.random.default_rng(6), 8 if name == "siamese" else 32
@@ -218,7 +218,7 @@ def net(name: str) -> str:
         shapes |= {"output.weight": (1, wide), "output.bias": (1,)}
     weights = {key: draws.normal(size=shape).astype(np.float32) for key, shape in shapes.items()}
     features = f'words(vectors="{vectors()}")'
-    save(kind.of(Learnt(features, weights, embedder(features))), folder() / name)
+    save(kind.of(NetWeights(features, weights, embedder(features))), folder() / name)
     return str(folder() / name)
 
 
@@ -229,9 +229,9 @@ def match(name: str) -> str:
 
     from demur.embedders.tables import table
     from demur.nets.match_net import Worded
-    from demur.rankers import match_nets
+    from demur.rankers.match_nets import match_nets
+    from demur.rankers.match_nets.word_numbers import Lexicon
     from demur.rankers.opening import save
-    from demur.rankers.word_numbers import Lexicon
 
     kinds = match_nets.MatchPyramid, match_nets.DeepMatching, match_nets.Multihop
     kind = {kind.name: kind for kind in kinds}[name]
@@ -256,7 +256,7 @@ def committee() -> str:
 @cache
 def joint() -> str:
     """A folder with that classifier as a ranker that sees two other answers; nothing was learnt."""
-    from demur.rankers.joint import Joint
+    from demur.rankers.cross_encoders.joint import Joint
     from demur.rankers.opening import save
 
     made = Joint(model=classifier(), k=2, first="length")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from demur.nets import cross_encoder
 from demur.nets.attention import DROPPING, NAME, attend, attend_dropping, quick
-from demur.rankers.cross_encoder import CrossEncoder as Ranker
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as Ranker
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.training.loop import Schedule
 from demur.types import Pool

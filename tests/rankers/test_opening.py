@@ -16,9 +16,9 @@ from demur.asking import Library
 from demur.embedders import encoder_loading
 from demur.errors import DataError, UnknownName, UsageError
 from demur.rankers import Ranker
-from demur.rankers.bm25 import BM25
-from demur.rankers.cosine import EncoderRanker
+from demur.rankers.lexical.bm25 import BM25
 from demur.rankers.opening import folder_of
+from demur.rankers.vectors.cosine import EncoderRanker
 from demur.types import FloatArray, Pool
 from laws import toys
 

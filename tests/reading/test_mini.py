@@ -14,7 +14,7 @@ import demur
 from demur.errors import DataError, UsageError
 from demur.export.export import export
 from demur.export.mini import Alike
-from demur.reading.confidence import Sureness, names
+from demur.reading.confidence import ConfidenceModel, names
 from demur.reading.mini import Mini
 from demur.reading.one_pass import Look, Looking
 from demur.types import Pool
@@ -120,11 +120,11 @@ def test_no_torch_is_needed() -> None:
 
 
 @pytest.mark.slow
-def test_sureness_lies_in_the_folder_and_travels(tmp_path: Path) -> None:
+def test_the_confidence_model_lies_in_the_folder_and_travels(tmp_path: Path) -> None:
     signals = names(1)
     ranges = np.column_stack([np.full(len(signals), -5.0), np.full(len(signals), 5.0), np.ones(len(signals))])
     mini = demur.reader(toys.mini())
-    how = Sureness(tuple(signals), -1.0, ranges, {"pools": 3})
+    how = ConfidenceModel(tuple(signals), -1.0, ranges, {"pools": 3})
     taught = mini.taught(how)  # type: ignore[attr-defined]
     taught.save(tmp_path / "taught")
     export(demur.open(tmp_path / "taught"), tmp_path / "small", "fp32")
@@ -143,7 +143,7 @@ def test_sureness_lies_in_the_folder_and_travels(tmp_path: Path) -> None:
     facts["signals"].pop("margin")
     (tmp_path / "small" / "sureness.json").write_text(json.dumps(facts))
     with pytest.raises(DataError, match="another network's"):
-        Sureness.load(tmp_path / "small", 1)
+        ConfidenceModel.load(tmp_path / "small", 1)
 
 
 def test_the_folder_is_checked_saved_and_named(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def test_readers_by_name_folder_and_id(tmp_path: Path) -> None:
 
 
 def test_an_id_is_looked_up_in_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demur.rankers.weights.located", lambda model: Path(toys.answerer()))
+    monkeypatch.setattr("demur.rankers.cross_encoders.weights.located", lambda model: Path(toys.answerer()))
     found = demur.reader("someone/a-reader", threshold=0.5)
     assert found == SpanReader(model="someone/a-reader", threshold=0.5)
     reading = found.read_all([(QUESTION, PASSAGES[0])])[0]

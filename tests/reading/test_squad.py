@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from demur.data import pools
 from demur.errors import UsageError
-from demur.evaluation.quoted import evaluate_answers
+from demur.evaluation.readers import evaluate_answers
 from demur.reading import published, squad
 from demur.types import Pool
 

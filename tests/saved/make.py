@@ -11,10 +11,10 @@ import numpy as np
 
 import demur
 from demur.doubt import doubt as named_doubt
-from demur.doubt import kept, observe
+from demur.doubt import doubt_folder, observe
 from demur.export.export import export
 from demur.rankers import Ranker, ranker
-from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.rankers.opening import save
 from demur.reading.mini_torch import MiniTorch
 from demur.reading.opening import reader
@@ -77,7 +77,7 @@ def make(folder: Path) -> None:
     save(quoting, folder / "doubted")
     quoting = reader(folder / "doubted")
     fitted = named_doubt("learned(features='proba; margin')").fit(observe(quoting, READ), RIGHT)
-    kept.save(kept.Kept(fitted), quoting)
+    doubt_folder.save(doubt_folder.Kept(fitted), quoting)
     names = [*MODELS, *MATCHING, "committee", "doubted", "onnx", "onnx-mini", "onnx-match"]
     found: dict[str, object] = {name: scores(folder / name) for name in names}
     found["doubt of a reader"] = doubted(folder / "doubted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from demur.doubt import kept
+from demur.doubt import doubt_folder
 from demur.rankers import ranker
 from demur.reading.opening import reader
 from demur.risk import Gate
@@ -36,7 +36,7 @@ def scores(folder: Path) -> list[float]:
 def doubted(folder: Path) -> list[float]:
     """How sure the doubt beside a reader is."""
     quoting = reader(folder)
-    return flat([kept.opened(quoting).confidence(quoting, READ)])
+    return flat([doubt_folder.opened(quoting).confidence(quoting, READ)])
 
 
 def gated(file: Path, of: str | Path) -> list[float]:

@@ -16,7 +16,7 @@ import demur
 from asking.toys import Toy, labelled
 from demur.asking import Session
 from demur.rankers import Ranker
-from demur.risk.gate import Gate
+from demur.risk.gates.gate import Gate
 from demur.serving.app import create_app
 from demur.serving.given import Given
 from demur.serving.server import Server, Settings

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from demur.errors import UsageError
-from demur.rankers.cross_encoder import CrossEncoder as Ranker
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as Ranker
 from demur.training.distributed import Processes, processes
 from demur.training.objectives.base import Plain
 from demur.training.objectives.robust import GroupDRO

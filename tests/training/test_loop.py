@@ -105,6 +105,6 @@ def test_a_loss_that_is_no_number_ends_training_and_is_not_kept(loss: float, tmp
         return net(torch.ones(2, 2)).mean() * (loss if taken > 3 else 1.0), 2
 
     schedule = Schedule(0.05, precision="fp32", minutes=9)
-    with pytest.raises(UsageError, match=r"astray.*lower learning_rate"):
+    with pytest.raises(UsageError, match=r"diverged.*lower learning_rate"):
         fit(net, STEPS, loss_of, schedule, tmp_path / "ck.safetensors", lambda facts: None)
     assert taken == 4 and all(weight.isfinite().all() for weight in net.parameters())

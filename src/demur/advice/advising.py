@@ -121,7 +121,7 @@ def advise(
 
     tried = trying.run([*methods[ours:], *methods[:ours]], why_not)  # what the user names gets its time first
     trials = sorted(tried, key=lambda trial: methods.index(trial.method))  # and is no simpler for that
-    found = choosing.judged(trials, part, seed, known)
+    found = choosing.beside_the_best(trials, part, seed, known)
     if not found:
         raise UsageError("no method could be tried in the time; give more --minutes")
     trying.deadline = deadline
@@ -159,7 +159,7 @@ def _beaten(method: Method, trying: Trying, part: Sequence[Pool], seed: int, kno
     """Why a method that takes long need not be tried after those that were; nothing where it could win."""
     if not method.data:
         return ""
-    found = choosing.judged(trying.trials, part, seed, known)
+    found = choosing.beside_the_best(trying.trials, part, seed, known)
     return worth.beaten(method, {each.name: each.expected for each in found}, known)
 
 
@@ -212,7 +212,7 @@ def _by_hearsay(
         f"than {FEWEST} nothing can be measured"
     )
     if known is None or known.figure is None:
-        why = "this is the usual choice, and nothing measured stands behind it"
+        why = "this is the usual choice, and no measurement supports it"
     else:
         figure, figures = known.figure, known.dataset.figures
         others = [each for each in methods if each.name in figures and each != method]

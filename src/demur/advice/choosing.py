@@ -45,7 +45,9 @@ class Judged:
         return self.behind is not None and self.behind.mean < 0 and self.p < LEVEL
 
 
-def judged(trials: Sequence[Trial], pools: Sequence[Pool], seed: int, known: Evidence) -> list[Judged]:
+def beside_the_best(
+    trials: Sequence[Trial], pools: Sequence[Pool], seed: int, known: Evidence
+) -> list[Judged]:
     """The trials that have scores, each beside the best of them, in the order in which they came."""
     done = [trial for trial in trials if not trial.skipped]
     reports = {

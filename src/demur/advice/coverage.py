@@ -1,4 +1,4 @@
-"""How many questions a gate would answer at a promised risk, reckoned on scores that are out of fold."""
+"""How many questions a gate would answer at a promised risk, computed on scores that are out of fold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from demur.risk import Predictions, qualifier
-from demur.risk.control import Evidence
+from demur.risk.thresholds.control import Evidence
 from demur.types import FloatArray, IntArray, Pool
 
 CONFIDENCE = 0.95

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from demur.advice.methods import installed
-from demur.advice.trying import is_labelled, lot
+from demur.advice.trying import is_labelled, random_key
 from demur.rankers import Ranker, ranker
-from demur.rankers.ensemble import standardised
-from demur.rankers.fusion import Fusion
+from demur.rankers.ensembles.base import standardised
+from demur.rankers.ensembles.fusion import Fusion
 from demur.text import content, tokenize
 from demur.types import FloatArray, Pool
 
@@ -45,7 +45,8 @@ def suggest(pools: Sequence[Pool], count: int, seed: int = 0) -> list[Suggestion
     done = {pool.question: pool for pool in reversed(pools) if is_labelled(pool)}
     open_ = {p.question: p for p in reversed(pools) if len(p) > 1 and p.question not in done}
     known, labelled = (
-        sorted(some.values(), key=lambda pool: lot(pool.question, seed))[:_MOST] for some in (open_, done)
+        sorted(some.values(), key=lambda pool: random_key(pool.question, seed))[:_MOST]
+        for some in (open_, done)
     )
     if not known or count < 1:
         return []
@@ -119,7 +120,7 @@ def _of_words(texts: Sequence[str]) -> FloatArray:
     found = np.zeros((len(texts), _WIDTH))
     for row, each in enumerate(words):
         for word in each:
-            number = int.from_bytes(lot(word, 0), "big")
+            number = int.from_bytes(random_key(word, 0), "big")
             found[row, number % _WIDTH] += (1 if number >> 63 else -1) * np.log(len(texts) / having[word] + 1)
     return found
 

@@ -20,6 +20,7 @@ from typing import Any
 from demur.embedders.encoder import Encoder
 from demur.rankers import Ranker
 from demur.rankers.base import HasFiles
+from demur.specs import Spelled
 from demur.types import Pool
 
 _QUESTIONS = 30
@@ -71,7 +72,7 @@ def _placed(ranker: Ranker, folder: Path) -> tuple[str, float]:
     return named, disk + sum(_megabytes(each) for each in encoders(ranker))
 
 
-def encoders(ranker: Any) -> set[Path]:
+def encoders(ranker: Spelled) -> set[Path]:
     """The folders of the encoders that a ranker stands on, however deep."""
     found: set[Path] = set()
     parts = [ranker]
@@ -79,10 +80,7 @@ def encoders(ranker: Any) -> set[Path]:
         part = parts.pop()
         if isinstance(part, Encoder):
             found.add(Path(part.folder))
-        for inside in ("members", "embedder", "of_questions", "of_answers", "learnt", "of"):
-            value = getattr(part, inside, None)
-            if value is not None and not callable(value):
-                parts += value if isinstance(value, tuple) else [value]
+        parts += part.parts
     return found
 
 
@@ -109,7 +107,7 @@ def peak_megabytes() -> float | None:
 
 def measured(job: dict[str, Any]) -> dict[str, float | None]:
     """The figures of a job: a ranker's spec or folder, and pools to rank."""
-    from demur.rankers.ensemble import resolve_member
+    from demur.rankers.ensembles.base import resolve_member
 
     pools = [Pool.of(question, answers) for question, answers in job["pools"]]
     begun = time.perf_counter()

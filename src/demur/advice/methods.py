@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
 
 from demur import registry
 from demur.rankers import Ranker
-from demur.rankers.ensemble import resolve_member
-from demur.rankers.fusion import Fusion
+from demur.rankers.ensembles.base import resolve_member
+from demur.rankers.ensembles.fusion import Fusion
 from demur.specs import parse
 from demur.types import Pool
 
@@ -46,18 +44,14 @@ class Method:
             return self._from_elsewhere()
         from demur import training
 
-        built: Any = training.trainer(self.spec)
-        if hasattr(built, "seed"):
-            built = dataclasses.replace(built, seed=seed)
-        trained: Ranker = built.train(pools, dev)
-        return self.with_beside(trained, pools)
+        return self.with_beside(training.seeded(self.spec, seed).train(pools, dev), pools)
 
     def _from_elsewhere(self) -> Ranker:
         """What data of its own taught, from the cache where it was made before; always with the same seed."""
-        from demur.experiments import learning
+        from demur.experiments.models import cached_models
 
-        by = learning.trainer_at(self.spec, 0, "")
-        taught = learning.learnt([learning.Step(self.data, self.dev, "", by)])
+        by = cached_models.trainer_at(self.spec, 0, "")
+        taught = cached_models.ranker_of([cached_models.Step(self.data, self.dev, "", by)])
         assert taught is not None, "there is a step to learn"
         return taught
 

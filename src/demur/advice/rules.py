@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from demur.evaluation.significance import permutation
+from demur.evaluation.comparison.significance import permutation
 from demur.types import FloatArray
 
 NEAR = 0.01

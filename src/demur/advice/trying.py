@@ -164,7 +164,7 @@ class Trying:
     def _few(self, method: Method) -> list[Pool]:
         """Other pools at each call, as those that were embedded before say nothing about the rest."""
         known = [pool for pool in self.labelled if tells(pool) or not method.labels]
-        known.sort(key=lambda pool: lot(pool.question, self.seed))
+        known.sort(key=lambda pool: random_key(pool.question, self.seed))
         start = _SAMPLE * len(self.trials) % len(known)
         return [*known[start:], *known[:start]][:_SAMPLE]
 
@@ -191,7 +191,7 @@ def folds(pools: Sequence[Pool], count: int, seed: int) -> np.ndarray[tuple[int]
     questions: dict[str, bool] = {}
     for pool in pools:
         questions[pool.question] = questions.get(pool.question, False) or tells(pool)
-    ordered = sorted(questions, key=lambda question: (not questions[question], lot(question, seed)))
+    ordered = sorted(questions, key=lambda question: (not questions[question], random_key(question, seed)))
     fold = {question: place % count for place, question in enumerate(ordered)}
     return np.array([fold[pool.question] for pool in pools], np.int64)
 
@@ -209,11 +209,11 @@ def drawn(pools: Sequence[Pool], count: int, seed: int) -> Sequence[Pool]:
     """All pools, or so many of them drawn by chance, in their order."""
     if len(pools) <= count:
         return pools
-    kept = sorted(range(len(pools)), key=lambda place: lot(pools[place].id, seed))[:count]
+    kept = sorted(range(len(pools)), key=lambda place: random_key(pools[place].id, seed))[:count]
     return [pools[place] for place in sorted(kept)]
 
 
-def lot(text: str, seed: int) -> bytes:
+def random_key(text: str, seed: int) -> bytes:
     """What orders texts by chance, whatever their order was."""
     return hashlib.blake2b(f"{seed} {text}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
 

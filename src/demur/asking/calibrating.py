@@ -15,7 +15,7 @@ from demur.text import tokenize
 from demur.types import Candidate, FloatArray, Pool
 
 if TYPE_CHECKING:
-    from demur.risk.gate import Gate
+    from demur.risk.gates.gate import Gate
 
 
 def calibrate(
@@ -33,7 +33,7 @@ def calibrate(
     Each question is asked as `ask` does; `judged` says which passages are right. The settings are those of
     `demur.calibrate`.
     """
-    from demur.risk.gate import calibrate as gate_of
+    from demur.risk.gates.gate import calibrate as gate_of
 
     search = library.search(ranker)
     others = grid if grid is None or isinstance(grid, np.ndarray) else judged(search, grid)

@@ -18,7 +18,7 @@ from demur.embedders.encoder_loading import PACKAGED
 from demur.embedders.vector_store import BoolArray
 from demur.kb.base import Passages
 from demur.kb.passages import Passage
-from demur.rankers.cosine import pairwise
+from demur.rankers.vectors.cosine import pairwise
 from demur.text import tokenize
 from demur.types import FloatArray, IntArray
 

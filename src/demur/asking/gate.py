@@ -17,7 +17,7 @@ from demur.specs import parse
 from demur.types import Ranking
 
 if TYPE_CHECKING:
-    from demur.risk.gate import Gate as SavedGate
+    from demur.risk.gates.gate import Gate as SavedGate
     from demur.types import Verdict
 
 NONE = "none"
@@ -48,7 +48,7 @@ def open_gate(path: str | Path, risk: float | None = None, name: str | None = No
 
     An error calls the place by its `name`, if it has one.
     """
-    from demur.risk.gates import gates
+    from demur.risk.gates.several import open_gates as gates
 
     return replace(gates(path), place=name or str(path)).of(risk)
 
@@ -110,7 +110,7 @@ def _calibrated_for(gate: Gate) -> str:
 
 def _beside(gate: Gate) -> str | None:
     """The folder of the model that a gate lies with, wherever that model was when the gate was made."""
-    from demur.risk.gate import Gate as SavedGate
+    from demur.risk.gates.gate import Gate as SavedGate
 
     folder = gate.place if isinstance(gate, SavedGate) else None
     return str(folder) if folder is not None and store.is_model(folder) else None

@@ -19,9 +19,9 @@ from demur.kb.documents import read_documents, readable
 from demur.kb.passages import Passage
 from demur.rankers import Ranker
 from demur.rankers import ranker as resolve_ranker
-from demur.rankers.bm25 import BM25
-from demur.rankers.cosine import pairwise
-from demur.rankers.index import Index
+from demur.rankers.lexical.bm25 import BM25
+from demur.rankers.lexical.index import Index
+from demur.rankers.vectors.cosine import pairwise
 from demur.types import Candidate, FloatArray, IntArray, Pool
 
 AS_FOUND = "bm25", "none"

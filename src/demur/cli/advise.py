@@ -39,7 +39,7 @@ def advise(
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Parts that cross-validation makes of the labels.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Of folds, training and bootstrap.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of folds, training and intervals.")] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Say which method suits these pools and the labels they have, and why; train it with --save."""

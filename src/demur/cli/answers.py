@@ -88,7 +88,7 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
             yield f"{sure}No gate is set, so nothing is promised about errors."
         return
     from demur.cli.promises import confident, elsewhere
-    from demur.risk.gate import Gate as SavedGate
+    from demur.risk.gates.gate import Gate as SavedGate
 
     if not isinstance(gate, SavedGate):  # one of somebody's own making says nothing that could be shown
         return

@@ -32,8 +32,8 @@ def compare(
     common: Annotated[
         bool, typer.Option("--common", help="Compare the pools and measures that all reports have.")
     ] = False,
-    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap and the permutations.")] = 0,
+    confidence: Annotated[float, typer.Option(help="How sure the intervals are; 0.95 is 95 %.")] = 0.95,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the tests.")] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Compare rankers pool by pool: differences, their intervals, and p adjusted for the whole table."""

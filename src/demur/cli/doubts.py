@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from demur.risk.gate import Gate
+    from demur.risk.gates.gate import Gate
     from demur.types import Pool
 
 DoubtOption = Annotated[
@@ -44,7 +44,7 @@ def taught(
     from demur.data import pools
     from demur.doubt.teaching import Lesson, quoted
     from demur.errors import NoThreshold, UnknownName, UsageError
-    from demur.risk.control import METHODS
+    from demur.risk.thresholds.control import METHODS
 
     if doubt is None:
         raise UsageError("--probes-from goes with --doubt; say which doubt is to be taught")
@@ -89,14 +89,14 @@ def _home(reader: str, output: str | None) -> str | None:
     if resolve_reader(reader).folder:
         return None
     if output is None or output == "-" or Path(output).suffix == ".json":
-        what = f"{reader} lies in no folder, and what doubts it is kept beside it"
+        what = f"{reader} is not in a folder, and what doubts it is kept beside it"
         raise UsageError(f"{what}; name a new folder for both, as in -o {reader.partition('(')[0]}-doubted/")
     return output
 
 
 def _warn_of_gates(folder: Path, again: bool) -> None:
     """Say which gates in a reader's folder asked the doubt that lay there before and are not made again."""
-    from demur.risk.gate import Gate
+    from demur.risk.gates.gate import Gate
     from demur.specs import parse
 
     for path in sorted(folder.glob("gate*.json")):

@@ -23,7 +23,8 @@ def evaluate(
         str | None, typer.Argument(metavar="DATA", help="A dataset such as wikiqa/test, or a file of pools.")
     ] = None,
     read_as: Annotated[
-        str | None, typer.Option("--format", help="The format of the file DATA, if its name does not tell.")
+        str | None,
+        typer.Option("--format", help="The format of DATA, if its name does not show it."),
     ] = None,
     ranker: Annotated[
         str | None, typer.Option(help="A ranker's name or folder; without one, DATA must hold scores.")
@@ -51,15 +52,15 @@ def evaluate(
     qualifier: Annotated[
         str | None,
         typer.Option(
-            help="What says how sure an answer is, for AURC and the like; margin, if not said. "
+            help="What gives the confidence of an answer, for AURC and the like; default: margin. "
             "With --reader: proba, or kept, the doubt in its folder."
         ),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
-    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap behind the intervals.")] = 0,
+    confidence: Annotated[float, typer.Option(help="How sure the intervals are; 0.95 is 95 %.")] = 0.95,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the intervals.")] = 0,
     suite: Annotated[
         str | None,
-        typer.Option(help="robust: what slips, echoes and other wordings do; rankers with ; between them."),
+        typer.Option(help="robust: typos, repeated questions and other wordings; put ; between rankers."),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How often the suite draws its changes.")] = 5,
     output: Annotated[
@@ -171,7 +172,7 @@ def _suite(
     from demur.errors import UnknownName, UsageError, require
     from demur.evaluation.robust import robustness, write
     from demur.evaluation.robust.page import HEADS, TITLES, cells, families
-    from demur.experiments import provenance
+    from demur.experiments.results import provenance
     from demur.files import written
     from demur.rankers import ranker as resolve_ranker
     from demur.specs import listed
@@ -187,7 +188,7 @@ def _suite(
             raise UsageError(f"{output} is a file; name a folder for the suite's page and picture")
         with written(output):
             Path(output).mkdir(parents=True, exist_ok=True)
-    with meter("meddling", "conditions") as advance:
+    with meter("changing texts", "conditions") as advance:
         found = robustness(rankers, _read(data, read_as), seeds=seeds, data=data, on_condition=advance)
     if output is not None:
         known = {spec: each.fingerprint for spec, each in rankers.items()}

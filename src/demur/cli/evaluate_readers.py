@@ -9,7 +9,7 @@ from demur.cli.console import emit, meter, note, stdout
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from demur.evaluation.quoted import Quoted
+    from demur.evaluation.readers import Quoted
     from demur.types import Pool
 
 
@@ -27,7 +27,7 @@ def measure(
 ) -> None:
     """Measure a reader, or the answers in a file, and show or write what was found."""
     from demur.errors import UsageError
-    from demur.evaluation.quoted import Quoted, evaluate_answers, gain_over_silence
+    from demur.evaluation.readers import Quoted, evaluate_answers, gain_over_silence
     from demur.reading import published
 
     if (reader is None) == (answers is None):
@@ -57,7 +57,7 @@ def measure(
 def _read(reader: str, pools: Sequence[Pool], qualifier: str | None, more: dict[str, Any]) -> Quoted:
     """What a reader comes to, as sure as it says itself, as the span is probable, or as its kept doubt is."""
     from demur.errors import UsageError
-    from demur.evaluation.quoted import PROBABILITY, evaluate_reader, measures_of
+    from demur.evaluation.readers import PROBABILITY, evaluate_reader, measures_of
     from demur.reading import reader as resolve_reader
 
     if qualifier not in (None, PROBABILITY, "kept"):
@@ -69,7 +69,7 @@ def _read(reader: str, pools: Sequence[Pool], qualifier: str | None, more: dict[
         raise UsageError("--qualifier is for measures such as AURC; name one, as in -m EM,F1,AURC")
     with meter("reading", "questions") as advance:
         if qualifier == "kept":
-            from demur.doubt.kept import opened
+            from demur.doubt.doubt_folder import opened
 
             more["confidences"] = opened(found).confidence(found, pools)
         return evaluate_reader(found, pools, qualifier=qualifier or "", on_batch=advance, **more)

@@ -41,7 +41,6 @@ def export(
         return
     say(f"rank correlation {near.spearman:.4f}")
     say(f"largest difference of scores {near.largest:.2g}, mean {near.mean:.2g}")
-    for what, found in (("quotes", "same quotes"), ("answered", "same whether there is an answer")):
-        if hasattr(near, what):
-            say(f"{found} {getattr(near, what):.4f}")
+    for what, share in near.of_quotes.items():
+        say(f"{what} {share:.4f}")
     note(f"compared with the network on {near.pairs:,} pairs of {near.data}: {made.folder}")

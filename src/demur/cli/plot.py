@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from demur.risk import Predictions
-    from demur.risk.gate import Gate
+    from demur.risk.gates.gate import Gate
     from demur.risk.predictions import BoolArray
     from demur.types import FloatArray, Pool
 
@@ -32,7 +32,7 @@ def plot(
         list[str] | None, typer.Option(help="A ranker, bm25 if not said; may be repeated.")
     ] = None,
     qualifier: Annotated[
-        list[str] | None, typer.Option(help="What says how sure it is, margin if not said; may be repeated.")
+        list[str] | None, typer.Option(help="What gives its confidence; default: margin; may be repeated.")
     ] = None,
     gate: Annotated[
         str | None, typer.Option(metavar="GATE.json", help="A gate to draw, with its threshold marked.")
@@ -40,7 +40,7 @@ def plot(
     calibrator: Annotated[
         str, typer.Option(help="For reliability: platt, isotonic, beta, temperature, or none.")
     ] = "platt",
-    seed: Annotated[int, typer.Option(help="Of the bootstrap behind the bands, and of the folds.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed of the bands and the folds.")] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Draw risk over coverage, confidence by outcome, or how far confidence can be believed."""
@@ -48,7 +48,7 @@ def plot(
     from demur.data import binary
     from demur.data import pools as load_pools
     from demur.errors import UnknownName, UsageError
-    from demur.evaluation import plots
+    from demur.evaluation.plots import confidence as plots
 
     if show not in SHOWN:
         raise UnknownName("picture", show, SHOWN)
@@ -88,7 +88,7 @@ def _systems(
     from demur.asking.gate import ranker_of
     from demur.risk import Predictions
     from demur.risk import qualifier as resolve_qualifier
-    from demur.risk.judging import scored
+    from demur.risk.gates.judging import scored
     from demur.specs import parse
 
     found: dict[str, Predictions] = {}

@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from demur.asking import Verdict
     from demur.rankers import Ranker
-    from demur.risk.gate import Gate
+    from demur.risk.gates.gate import Gate
     from demur.risk.sets import AnswerSets
     from demur.types import Candidate
 

@@ -43,7 +43,7 @@ def reproduce(
         bool, typer.Option("--record", help="With --verify: write down what came out, for the tables.")
     ] = False,
     dirty: Annotated[
-        bool, typer.Option("--dirty", help="Run though code is not committed; such cells are marked.")
+        bool, typer.Option("--dirty", help="Run with code that is not committed; such cells are marked.")
     ] = False,
     workers: Annotated[
         int, typer.Option(min=0, help="Processes in which rows that learn are run; 0 is one for each core.")
@@ -54,8 +54,9 @@ def reproduce(
     import dataclasses
 
     from demur import processor
-    from demur.experiments import provenance, tables
-    from demur.experiments.baseline import compared
+    from demur.experiments import tables
+    from demur.experiments.pages.baseline import compared
+    from demur.experiments.results import provenance
 
     home = tables.home()
     results = home / "results"
@@ -84,7 +85,7 @@ def reproduce(
                     each, results, rows, advance, workers or processor.threads(), seeds, columns, dirty
                 )
     if picture is not None:
-        from demur.experiments import drawing
+        from demur.experiments.figures import drawing
 
         with warnings_noted():
             drawing.draw(chosen[0], results, picture, rows, make=not cached)
@@ -100,9 +101,9 @@ def reproduce(
 
 def _show(table: Table, cells: list[Cell], results: Path) -> None:
     """A grid for each dataset and convention: methods down, measures across."""
-    from demur.experiments import earlier
-    from demur.experiments.baseline import legend
-    from demur.experiments.marks import footnotes, silent
+    from demur.experiments.pages.baseline import legend
+    from demur.experiments.pages.marks import footnotes, silent
+    from demur.experiments.results import earlier
     from demur.experiments.tables import column_names
 
     console = stdout()
@@ -143,8 +144,8 @@ def _means(table: Table, cells: list[Cell], quiet: Container[str]) -> Iterator[G
     """Means alone, as there are many: rows against measures, the longer side down; no empty ones."""
     from rich.table import Table as Grid
 
-    from demur.experiments.markdown import parted
-    from demur.experiments.marks import SILENT
+    from demur.experiments.pages.markdown import parted
+    from demur.experiments.pages.marks import SILENT
 
     by_place = {(cell.row, cell.measure): _mean(cell) for cell in cells}
     there = [place for place, text in by_place.items() if text != "–"] or list(by_place)
@@ -200,15 +201,15 @@ def _grid(table: Table, cells: list[Cell]) -> Grid:
 
 
 def _figure(cell: Cell) -> str:
-    from demur.experiments.baseline import mark
+    from demur.experiments.pages.baseline import mark
 
     interval = "" if cell.low is None else f" [dim]{_short(cell.low)}–{_short(cell.high)}[/dim]"
     return _mean(cell) + mark(cell) + interval
 
 
 def _mean(cell: Cell) -> str:
-    from demur.experiments.earlier import SIGNS
-    from demur.experiments.markdown import counted
+    from demur.experiments.pages.markdown import counted
+    from demur.experiments.results.earlier import SIGNS
 
     if cell.mean is None:
         return "–" if cell.published is None or cell.pools else f"– ({_short(cell.published)})"

@@ -29,12 +29,12 @@ def score(
         str, typer.Option(help="A ranker: bm25, 'bm25(k1=0.9)', a folder, or a Hugging Face id.")
     ] = "bm25",
     read_as: Annotated[
-        str | None, typer.Option("--format", help="The format of IN, if its name does not tell.")
+        str | None, typer.Option("--format", help="The format of IN, if its name does not show it.")
     ] = None,
     write_as: Annotated[
-        str | None, typer.Option("--to", help="The format to write, if the name does not tell.")
+        str | None, typer.Option("--to", help="The format to write, if the name does not show it.")
     ] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Forget what an earlier run has done.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Discard what an earlier run has done.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """Score all candidates of many pools. A run that was stopped goes on where it was."""

@@ -12,9 +12,9 @@ from demur.cli.console import emit, note, stdout
 
 if TYPE_CHECKING:
     from demur.errors import NoThreshold
-    from demur.risk.checking import Check
-    from demur.risk.gate import Gate
-    from demur.risk.planning import Plan
+    from demur.risk.gates.checking import Check
+    from demur.risk.gates.gate import Gate
+    from demur.risk.gates.planning import Plan
 
 FAILED = 1
 _NOTHING: Mapping[str, Any] = {}
@@ -44,7 +44,7 @@ def place_for(ranker: str, output: str | None) -> str | None:
 
 def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
     """Write the gate, and tell its promise; `also` stands in the JSON too."""
-    from demur.risk.certificate import percent
+    from demur.risk.gates.certificate import percent
 
     if place is not None:
         gate.save(place)
@@ -80,7 +80,7 @@ def planned(plan: Plan, json: bool) -> None:
 
     from rich.table import Table
 
-    from demur.risk.certificate import percent
+    from demur.risk.gates.certificate import percent
 
     if json:
         emit(asdict(plan))

@@ -27,12 +27,13 @@ def train(
         str | None, typer.Option(help="Without a recipe: labelled pools, a dataset or a file; joined by +.")
     ] = None,
     dev: Annotated[
-        str | None, typer.Option(help="Other labelled pools, that tell when to stop and how good it is.")
+        str | None,
+        typer.Option(help="Other labelled pools: they decide when to stop, and measure it."),
     ] = None,
     trainer: Annotated[
         str | None,
         typer.Option(
-            help="What is trained, with its settings; see docs/names.md. A siamese net, if not said."
+            help="What is trained, with its settings; see docs/settings.md. Default: a siamese net."
         ),
     ] = None,
     base: Annotated[
@@ -43,13 +44,13 @@ def train(
     ] = None,
     precision: Annotated[
         str | None,
-        typer.Option(help="What torch computes in: bf16, fp32, fp16 on a GPU; auto is what is quick here."),
+        typer.Option(help="What torch computes in: bf16, fp32, fp16 on a GPU; auto is the fastest here."),
     ] = None,
     scale: Annotated[
         str | None, typer.Option(help="Which of the recipe's scales to run it at, such as full.")
     ] = None,
     questions: Annotated[int, typer.Option(min=0, help="Learn from so many of the data's; 0 is all.")] = 0,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Train a ranker from labels. The same command goes on where a run was stopped."""
@@ -139,7 +140,7 @@ def _with(trainer: str, name: str, value: str) -> str:
 
     wanted = parse(trainer)
     if name in wanted.settings:
-        raise UsageError(f"the {name} stands in --trainer and in --{name}; say it once")
+        raise UsageError(f"the {name} is given in --trainer and in --{name}; give it once")
     takes = inspect.signature(registry.find("trainer", wanted.name)).parameters
     if name in takes or "student" not in takes:
         more = {name: value}

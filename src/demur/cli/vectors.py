@@ -35,8 +35,8 @@ def train(
     window: Annotated[int, typer.Option(min=1, help="Words to each side that a word is learnt from.")] = 8,
     min_count: Annotated[int, typer.Option(min=1, help="How often a word must occur.")] = 10,
     epochs: Annotated[int, typer.Option(min=1, help="How often the texts are read.")] = 10,
-    seed: Annotated[int, typer.Option(min=0, help="Of the chance in training.")] = 0,
-    threads: Annotated[int, typer.Option(min=1, help="With one alone the result is always the same.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the training.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, help="With one thread the result is always the same.")] = 1,
     model: Annotated[
         str, typer.Option(help="skipgram, cbow, or ppmi: by counting, without epochs.")
     ] = "skipgram",
@@ -145,7 +145,7 @@ def _texts(source: str) -> Iterator[str]:
 
     from demur import data, registry
     from demur.data import formats
-    from demur.embedders import specific
+    from demur.embedders import dataset_vectors
     from demur.errors import DemurError
     from demur.kb.documents import read_documents, readable
 
@@ -159,4 +159,4 @@ def _texts(source: str) -> Iterator[str]:
                 for passage in read_documents(path):
                     yield from (passage.heading, passage.text)
                 return
-    yield from specific.texts(source)
+    yield from dataset_vectors.texts(source)

@@ -14,7 +14,7 @@ from demur.errors import UsageError
 
 if TYPE_CHECKING:
     from demur.experiments.recipe import Table
-    from demur.experiments.verifying import Again
+    from demur.experiments.results.verifying import Again
 
 
 def verify_tables(
@@ -28,7 +28,7 @@ def verify_tables(
     json: bool,
 ) -> None:
     """Run so many cells of each table again and show them; exit 1 if one does not hold."""
-    from demur.experiments import verifying
+    from demur.experiments.results import verifying
 
     wanted = [
         run

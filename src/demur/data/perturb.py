@@ -1,7 +1,7 @@
-"""Pools that were meddled with: slips of the keyboard, wrong labels, and answers that echo the question.
+"""Pools changed on purpose: slips of the keyboard, wrong labels, and answers that echo the question.
 
 They are parts of any split, as in ``wikiqa/test/clean/typos-10-of-30-in-answer-seed-2``: slips in 10 % of the
-words of 30 % of the answers. What happens to a text hangs on the seed and its ids alone. So all rankers see
+words of 30 % of the answers. What happens to a text depends on the seed and its ids alone. So all rankers see
 the same, and of two shares of pairs the smaller lies within the larger.
 """
 
@@ -29,8 +29,8 @@ Subset = Callable[[Iterable[Pool]], Iterator[Pool]]
 EXAMPLES = ("typos-10-of-30-in-answer", "noise-20", "noise-20-by-class", "echo")
 
 
-def named(name: str) -> Subset | None:
-    """The meddling of a name such as ``typos-10`` or ``noise-20-seed-3``; None if it is no such name."""
+def edited_subset(name: str) -> Subset | None:
+    """What changes pools as a name such as ``typos-10`` or ``noise-20-seed-3`` asks; None for other names."""
     if found := _TYPOS.fullmatch(name):
         words, pairs = int(found[1]) / 100, int(found[2] or 100) / 100
         if words <= 1 and pairs <= 1:
@@ -99,22 +99,22 @@ def echo(pools: Iterable[Pool], seed: int = 0) -> Iterator[Pool]:
         if not wrong:
             yield pool
             continue
-        lots = {n: _hash(seed, ("echo", pool.id, pool.candidates[n].id)) for n in wrong}
-        place = min(wrong, key=lots.__getitem__)
+        draws = {n: _hash(seed, ("echo", pool.id, pool.candidates[n].id)) for n in wrong}
+        place = min(wrong, key=draws.__getitem__)
         one = pool.candidates[place]
         loud = replace(one, id=f"{one.id}+echo", text=f"{pool.question} {one.text}")
         yield replace(pool, candidates=(*pool.candidates[:place], loud, *pool.candidates[place + 1 :]))
 
 
 def draws(seed: int, *of: str) -> np.random.Generator:
-    """Random numbers that hang on the seed and on what they are for."""
+    """Random numbers that depend on the seed and on what they are for."""
     return np.random.default_rng([seed, int.from_bytes(_hash(0, of))])
 
 
 def chosen(ids: Iterable[Id], share: float, seed: int, what: str) -> set[Id]:
-    """Exactly so large a share of ids, those with the lowest lots."""
-    lots = sorted(ids, key=lambda id: _hash(seed, (what, *id)))
-    return set(lots[: round(share * len(lots))])
+    """Exactly so large a share of ids, those with the lowest draws."""
+    draws = sorted(ids, key=lambda id: _hash(seed, (what, *id)))
+    return set(draws[: round(share * len(draws))])
 
 
 def _hash(seed: int, of: Iterable[str]) -> bytes:

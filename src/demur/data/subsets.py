@@ -32,13 +32,13 @@ def clean(pools: Iterable[Pool]) -> Iterator[Pool]:
 def sample(pools: Iterable[Pool], count: int, seed: int = 0) -> Iterator[Pool]:
     """A random sample of pools, in their order; a smaller one with the same seed lies within a larger one.
 
-    Each pool draws its lot from its id, so the sample does not change when pools are added elsewhere. At most
-    `count` pools are held.
+    Each pool draws a number from its id, so the sample does not change when pools are added elsewhere. At
+    most `count` pools are held.
     """
     kept: list[tuple[int, int, Pool]] = []
     for number, pool in enumerate(pools):
-        lot = hashlib.blake2b(f"{seed} {pool.id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        item = (-int.from_bytes(lot), -number, pool)
+        drawn = hashlib.blake2b(f"{seed} {pool.id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        item = (-int.from_bytes(drawn), -number, pool)
         if len(kept) < count:
             heapq.heappush(kept, item)
         elif kept and item > kept[0]:
@@ -66,8 +66,8 @@ def find(name: str, own: Mapping[str, Subset], split: str) -> Subset:
     if found := _SAMPLE.fullmatch(name):
         part = sample if found[1] == "sample" else rest
         return partial(part, count=int(found[2]), seed=int(found[3] or 0))
-    if meddled := perturb.named(name):
-        return meddled
+    if edited := perturb.edited_subset(name):
+        return edited
     known = {**GENERAL, **own}
     if name not in known:
         raise UnknownName(f"subset of {split}", name, [*known, "sample-100", "rest-100", *perturb.EXAMPLES])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from demur.doubt.base import Doubt, doubt
-    from demur.doubt.kept import Kept, opened, save, taught
+    from demur.doubt.doubt_folder import Kept, opened, save, taught
     from demur.doubt.observed import Observed
     from demur.doubt.observing import observe
     from demur.doubt.probes import Probes
@@ -16,7 +16,7 @@ __all__ = ["Doubt", "Kept", "Observed", "Probes", "doubt", "observe", "opened", 
 
 _HOMES = {
     **{"Doubt": "base", "doubt": "base", "Observed": "observed", "Probes": "probes", "observe": "observing"},
-    **{"Kept": "kept", "opened": "kept", "save": "kept", "taught": "kept"},
+    **{"Kept": "doubt_folder", "opened": "doubt_folder", "save": "doubt_folder", "taught": "doubt_folder"},
 }
 
 

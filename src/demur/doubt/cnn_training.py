@@ -12,7 +12,7 @@ from demur.doubt.base import Arrays
 from demur.doubt.observed import Observed
 from demur.doubt.probe_cnn import FIRST, SECOND, ProbeCNN, batches
 from demur.errors import UsageError
-from demur.evaluation.selective import AURC
+from demur.evaluation.selective.measures import AURC
 from demur.nets import probe_cnn as nets
 from demur.risk.predictions import BoolArray
 from demur.types import FloatArray, IntArray

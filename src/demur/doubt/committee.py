@@ -13,10 +13,10 @@ import numpy as np
 from demur import store
 from demur.errors import UnknownName, UsageError
 from demur.rankers import ranker
-from demur.rankers.committee import Committee
-from demur.risk.agreement import WAYS, committee
-from demur.risk.confidence import Qualifier
-from demur.risk.scored import Scored
+from demur.rankers.ensembles.committee import Committee
+from demur.risk.qualifiers.agreement import WAYS, committee
+from demur.risk.qualifiers.base import Qualifier
+from demur.risk.qualifiers.scored import Scored
 from demur.specs import Spec
 from demur.types import FloatArray, Pool
 

@@ -98,7 +98,7 @@ class Learned(Doubt):
         return listed(self.features)
 
     @property
-    def pictures(self) -> bool:  # type: ignore[override]  # here it hangs on a setting
+    def pictures(self) -> bool:  # type: ignore[override]  # here it depends on a setting
         """Whether it looks at what probes see."""
         return "layers" in self.wanted
 

@@ -12,8 +12,8 @@ import numpy as np
 from demur.errors import UsageError
 from demur.reading.one_pass import Looking
 from demur.reading.opening import reader as resolve_reader
-from demur.risk.confidence import Qualifier
-from demur.risk.scored import Scored
+from demur.risk.qualifiers.base import Qualifier
+from demur.risk.qualifiers.scored import Scored
 from demur.specs import Spec
 from demur.types import FloatArray, Pool
 

@@ -1,4 +1,4 @@
-"""Where doubt hangs on readers: what the windows of one say becomes arrays."""
+"""What a reader says of questions, window by window, as the arrays that doubts look at."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from demur import store
 from demur.doubt.base import Averaged, doubt
-from demur.doubt.kept import PLACE, Kept, opened
+from demur.doubt.doubt_folder import PLACE, Kept, opened
 from demur.doubt.observing import observe
 from demur.errors import UsageError
 from demur.reading.base import Reader
 from demur.reading.opening import reader as resolve_reader
-from demur.risk.confidence import Qualifier
-from demur.risk.scored import Scored
+from demur.risk.qualifiers.base import Qualifier
+from demur.risk.qualifiers.scored import Scored
 from demur.specs import Setting, Spec, listed
 from demur.types import FloatArray, Pool
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from demur.doubt.base import Averaged, Doubt, doubt
-from demur.doubt.kept import PLACE, Kept, place_of, save, taught
+from demur.doubt.doubt_folder import PLACE, Kept, place_of, save, taught
 from demur.doubt.qualifier import Reading
 from demur.errors import NoThreshold, UsageError
 from demur.rankers.opening import save as write
@@ -18,9 +18,9 @@ from demur.reading.base import Reader
 from demur.reading.normalise import exact
 from demur.reading.opening import reader as resolve_reader
 from demur.reading.published import alone, answer_of, golds
-from demur.risk.calibrating import LEARNT_FROM
-from demur.risk.gate import Gate, calibrate
-from demur.risk.pool_hashes import Marks, mark
+from demur.risk.gates.calibration import LEARNT_FROM
+from demur.risk.gates.gate import Gate, calibrate
+from demur.risk.gates.pool_hashes import Marks, mark
 from demur.specs import parse
 from demur.store import free, is_model
 from demur.types import Pool

@@ -45,6 +45,11 @@ class Kept(Embedder):
     store: Store
 
     @property
+    def parts(self) -> Sequence[Embedder]:
+        """The embedder that computes."""
+        return (self.of,)
+
+    @property
     def spec(self) -> str:
         """The spelling of the embedder itself, as keeping changes no vector."""
         return self.of.spec

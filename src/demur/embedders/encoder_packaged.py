@@ -46,7 +46,7 @@ class Packaged:
     def sentences(self, texts: Sequence[str], length: int) -> tuple[Vectors, int]:
         """The vector of each text, zeros where it has no token of its own, and how many texts were cut.
 
-        Texts of one length go together and none is filled up, so a text's vector never hangs on the others.
+        Texts of one length go together and none is filled up, so a text's vector never depends on the others.
         """
         found, cut = np.zeros((len(texts), self.width), np.float32), 0
         for start in range(0, len(texts), _TOGETHER):

@@ -37,7 +37,7 @@ _OF_NPZ = (ValueError, OSError, EOFError, KeyError, NotImplementedError, Runtime
 _log = logging.getLogger(__name__)
 
 
-def read(path: str | Path) -> Table:
+def read_table(path: str | Path) -> Table:
     """The table in a file. Of a word that comes twice the first vector is kept, with a warning."""
     path = Path(path)
     with files.opened(path) as file:
@@ -50,7 +50,7 @@ def read(path: str | Path) -> Table:
         elif start[8:9] == b"{" and int.from_bytes(start[:8], "little") < 1 << 32:
             found = _read_safetensors(path)
         else:
-            found = Table(*word2vec.read(path))
+            found = Table(*word2vec.read_vectors(path))
     except MemoryError:
         raise DataError("is larger than memory", path=path, fix="trim it on a larger machine") from None
     return _checked(found, path)

@@ -109,4 +109,4 @@ def table(path: str | Path) -> Table:
 def _table(path: Path, changed: int, size: int) -> Table:
     from demur.embedders import table_formats
 
-    return table_formats.read(path)
+    return table_formats.read_table(path)

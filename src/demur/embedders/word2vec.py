@@ -23,7 +23,7 @@ _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _AGAIN = "copy or download it again"
 
 
-def read(path: Path) -> tuple[list[str], Vectors]:
+def read_vectors(path: Path) -> tuple[list[str], Vectors]:
     """The words and vectors of a file; bytes of a word that are no UTF-8 are replaced."""
     with files.opened(path) as file:
         first, second = file.readline(_LONGEST_LINE), file.readline(_LONGEST_LINE)
@@ -117,7 +117,7 @@ def _read_binary(path: Path, count: int, width: int, start: int) -> tuple[list[s
             vectors[row] = np.frombuffer(data, "<f4")
         rest = file.read(64).strip()
     if rest:
-        what = f"goes on behind the {count:,} words that its first line tells of"
+        what = f"has more than the {count:,} words that its first line states"
         raise DataError(what, path=path, fix=_AGAIN)
     return words, vectors
 

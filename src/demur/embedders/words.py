@@ -138,9 +138,9 @@ def located(vectors: str) -> Path:
     if Path(vectors).exists() or (vectors not in NAMED and kind != "specific"):
         return Path(vectors)
     if kind == "specific":
-        from demur.embedders import specific
+        from demur.embedders import dataset_vectors
 
-        return specific.named(name)
+        return dataset_vectors.vectors_named(name)
     found = sources.find(NAMED[vectors])
     if found is None:
         where = "DEMUR_DATA is not set" if sources.root() is None else f"DEMUR_DATA is {sources.root()}"

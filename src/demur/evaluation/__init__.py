@@ -6,10 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from demur.evaluation.answered import Answered
-    from demur.evaluation.bootstrap import Difference, difference, measure_answers
-    from demur.evaluation.comparison import Comparison, Row, compare
-    from demur.evaluation.confident import Answers, Drawn
+    from demur.evaluation.comparison.compare import Comparison, Row, compare
+    from demur.evaluation.comparison.significance import holm, mcnemar, p_value, permutation, wilcoxon
     from demur.evaluation.conventions import CONVENTIONS, Convention, Rules, convention
     from demur.evaluation.evaluating import evaluate, evaluate_run, measured
     from demur.evaluation.intervals import Estimate, estimates
@@ -17,7 +15,9 @@ if TYPE_CHECKING:
     from demur.evaluation.measures import MAP, RR, Measure, P, R, Success, measure, nDCG, parse_measures
     from demur.evaluation.ranked import Ranked, rank
     from demur.evaluation.report import Report
-    from demur.evaluation.selective import (
+    from demur.evaluation.selective.answered import Answered
+    from demur.evaluation.selective.bootstrap import Difference, difference, measure_answers
+    from demur.evaluation.selective.measures import (
         AUGRC,
         AURC,
         AUROC,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         Selective,
         curve,
     )
-    from demur.evaluation.significance import holm, mcnemar, p_value, permutation, wilcoxon
+    from demur.evaluation.selective.ordered import Answers, Drawn
 
 __all__ = [
     "AUGRC",
@@ -81,10 +81,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "answered": ("Answered",),
-    "bootstrap": ("Difference", "difference", "measure_answers"),
-    "comparison": ("Comparison", "Row", "compare"),
-    "confident": ("Answers", "Drawn"),
+    "selective.answered": ("Answered",),
+    "selective.bootstrap": ("Difference", "difference", "measure_answers"),
+    "comparison.compare": ("Comparison", "Row", "compare"),
+    "selective.ordered": ("Answers", "Drawn"),
     "conventions": ("CONVENTIONS", "Convention", "Rules", "convention"),
     "evaluating": ("evaluate", "evaluate_run", "measured"),
     "intervals": ("Estimate", "estimates"),
@@ -92,10 +92,10 @@ _HOMES = {
     "measures": ("MAP", "Measure", "P", "R", "RR", "Success", "measure", "nDCG", "parse_measures"),
     "ranked": ("Ranked", "rank"),
     "report": ("Report",),
-    "selective": (
+    "selective.measures": (
         *("APerror", "AUGRC", "AURC", "AUROC", "Coverage", "Curve", "EAURC", "Risk", "Selective", "curve"),
     ),
-    "significance": ("holm", "mcnemar", "p_value", "permutation", "wilcoxon"),
+    "comparison.significance": ("holm", "mcnemar", "p_value", "permutation", "wilcoxon"),
 }
 
 

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from demur.data import Pools
 from demur.data import relevant as data_relevant
 from demur.errors import DataError, UsageError
-from demur.evaluation.answered import Answered, Qualifier
-from demur.evaluation.bootstrap import measure_answers
 from demur.evaluation.conventions import Convention
 from demur.evaluation.conventions import convention as find_convention
 from demur.evaluation.intervals import Estimate, estimates
@@ -20,7 +18,9 @@ from demur.evaluation.judged import Judged, Qrels, Run
 from demur.evaluation.measures import Measure, parse_measures
 from demur.evaluation.ranked import rank
 from demur.evaluation.report import Report
-from demur.evaluation.selective import Selective, split
+from demur.evaluation.selective.answered import Answered, Qualifier
+from demur.evaluation.selective.bootstrap import measure_answers
+from demur.evaluation.selective.measures import Selective, split
 from demur.rankers import Ranker
 from demur.rankers import ranker as find_ranker
 from demur.types import FloatArray, Pool
@@ -135,7 +135,7 @@ def _confidence(
             )
         return given[[pool.id in kept for pool in pools]], ""
     if qualifier is None or isinstance(qualifier, str):
-        from demur.risk.confidence import qualifier as resolve_qualifier
+        from demur.risk.qualifiers.base import qualifier as resolve_qualifier
 
         qualifier = resolve_qualifier(qualifier or QUALIFIER)
     found = qualifier

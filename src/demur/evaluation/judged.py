@@ -86,7 +86,7 @@ class Judged:
             what = "the data have no pools" if not seen else "no candidate has a label"
             fix = "evaluate on labelled pools"
             raise DataError(f"{what}, so nothing can be measured", path=source or None, fix=fix)
-        return flat.judged(unjudged, source)
+        return flat.as_judged(unjudged, source)
 
     @classmethod
     def of_run(cls, run: Run, qrels: Qrels, source: str | None = None) -> Judged:
@@ -118,7 +118,7 @@ class Judged:
             )
         if foreign := sum(1 for query in run if not qrels.get(query)):
             log.warning("%d queries of the run have no judgements and are left out", foreign)
-        return flat.judged(sum(1 for grades in qrels.values() if not grades), source)
+        return flat.as_judged(sum(1 for grades in qrels.values() if not grades), source)
 
     @cached_property
     def pool(self) -> IntArray:
@@ -162,7 +162,7 @@ class _Flat:
     absent: list[bool] = field(default_factory=list)
     judgements: list[Mapping[str, int | None]] = field(default_factory=list)
 
-    def judged(self, unjudged: int, source: str | None) -> Judged:
+    def as_judged(self, unjudged: int, source: str | None) -> Judged:
         bounds = np.concatenate(([0], np.cumsum(self.sizes, dtype=np.int64)))
         scores = np.concatenate(self.scores) if self.scores else np.empty(0)
         if (bad := np.isnan(scores)).any():

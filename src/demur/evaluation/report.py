@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from demur.errors import DataError
-from demur.evaluation.answered import Answered
 from demur.evaluation.intervals import Estimate
+from demur.evaluation.selective.answered import Answered
 from demur.files import replacing, whole
 from demur.types import FloatArray
 

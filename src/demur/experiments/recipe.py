@@ -166,7 +166,7 @@ class Table:
     stars: bool = False
     """Whether the best of each column is marked, and tested against the second best."""
     derived: list[str] = field(default_factory=list)
-    """Measures that are worked out of what is kept, when it is shown: see `demur.experiments.excess`."""
+    """Measures that are worked out of what is kept, when it is shown: see `kinds.derived`."""
     see: str = ""
     """What to see in it, said on its page; ``{name}`` is a figure of ``docs/templates/results.toml``."""
     pictures: dict[str, str] = field(default_factory=dict)
@@ -178,7 +178,7 @@ class Table:
         for each in names:
             if len({slug(name) for name in each}) < len(each) or not all(map(slug, each)):
                 raise UsageError(
-                    "a name stands twice, or has no Latin letters: results are filed under names"
+                    "a name occurs twice, or has no Latin letters: results are filed under names"
                 )
         for published in self.published:
             strange = [published.row] if published.row not in names[1] else []
@@ -260,6 +260,6 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def read(path: Path) -> Table:
+def read_recipe(path: Path) -> Table:
     """The table a recipe describes."""
     return toml.read(Table, path)

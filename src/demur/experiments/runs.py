@@ -15,12 +15,12 @@ from pathlib import Path
 
 from demur import precision
 from demur.embedders.caching import keeping
-from demur.experiments import earlier, provenance, stored
 from demur.experiments.kinds import KINDS, Kind, Loaded
 from demur.experiments.kinds.base import Kept
-from demur.experiments.known import as_kept
-from demur.experiments.parts import editions_of
+from demur.experiments.models.cache_keys import as_kept
+from demur.experiments.models.editions import editions_of
 from demur.experiments.recipe import Column, Row, Table, slug
+from demur.experiments.results import earlier, provenance, stored
 
 
 @dataclass(frozen=True)

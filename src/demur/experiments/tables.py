@@ -12,12 +12,14 @@ from pathlib import Path
 
 from demur import processor
 from demur.errors import UsageError
-from demur.experiments import earlier, excess, learning, recipe
-from demur.experiments.kinds import KINDS
+from demur.experiments import recipe
+from demur.experiments.kinds import KINDS, derived
 from demur.experiments.kinds.base import Loaded
-from demur.experiments.known import as_kept
-from demur.experiments.makers import prepare, stages
+from demur.experiments.models import cached_models
+from demur.experiments.models.cache_keys import as_kept
+from demur.experiments.models.rankers import prepare, stages
 from demur.experiments.recipe import Column, Row, Table
+from demur.experiments.results import earlier
 from demur.experiments.runs import Run, fresh, kept, perform
 
 
@@ -50,7 +52,7 @@ class Cell:
     learns: bool = False
     """Whether training is behind it, which comes out otherwise with another seed."""
     origin: str = ""
-    """Where it comes from, unless from a clean run by today's editions: see `demur.experiments.earlier`."""
+    """Where it comes from, unless from a clean run by today's editions: see `results.earlier`."""
     confirmed: int = 0
     """How many cells of its kind were run again."""
     relevant: int = 1
@@ -67,7 +69,7 @@ def home() -> Path:
 
 def find(experiments: Path, paper: str | None = None, table: str | None = None) -> list[Table]:
     """The tables of a paper, or of all, in order."""
-    tables = [recipe.read(path) for path in sorted(experiments.rglob("*.toml"))]
+    tables = [recipe.read_recipe(path) for path in sorted(experiments.rglob("*.toml"))]
     papers = sorted({each.paper for each in tables})
     if paper is not None and paper not in papers:
         raise UsageError(f"no recipes of a paper {paper!r}; there are: {', '.join(papers)}")
@@ -130,7 +132,7 @@ def fill(
     refused in a clone with uncommitted changes.
     """
     doing = partial(_perform_all, dirty=dirty)
-    learning.forget()
+    cached_models.forget()
     _loaded.cache_clear()
     wanted = sorted(
         runs(table, only, seeds, columns),
@@ -187,7 +189,7 @@ def chains(wanted: Sequence[Run]) -> list[list[Run]]:
         steps = stages(run)  # makes vectors and models that it names, which others may name too: once
         begins = run.file  # with nothing that others could want
         for number in range(len(steps), 0, -1):
-            place = learning.place(steps[:number])
+            place = cached_models.place(steps[:number])
             if place.exists():
                 break
             begins = str(place)
@@ -240,9 +242,9 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
             origins = {earlier.origin(run, one, results) for run, one in kept_of}
             of_kind = len(earlier.record(results).get(earlier.family(runs_[0]), ())) if runs_ else 0
             note = "; ".join(text for text in (row.note, column.note) if text)
-            relevant = learning.relevant_of(column.data) if table.kind == "ranking" else 1
+            relevant = cached_models.relevant_of(column.data) if table.kind == "ranking" else 1
             places = product(KINDS[table.kind].points(column), table.conventions, table.figures)
-            beside = excess.figures(table, row, column, results) if table.derived else {}
+            beside = derived.figures(table, row, column, results) if table.derived else {}
             for point, convention, measure in places:
                 figure = KINDS[table.kind].figure(found, convention, measure, point)
                 figure = beside.get(measure, figure)
@@ -257,7 +259,7 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
                     high=figure.high if figure else None,
                     seeds=len(found) if figure else 0,
                     pools=figure.pools if figure else 0,
-                    published=excess.published(table, row, column, measure, convention),
+                    published=derived.published(table, row, column, measure, convention),
                     note=note,
                     wanted=len(row.seeds),
                     readers=KINDS[table.kind].readers(found) if figure else 0,

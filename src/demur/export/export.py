@@ -18,12 +18,13 @@ from demur.export import bert_graph, torch_graph
 from demur.export.graph import Graph, Seen
 from demur.files import written
 from demur.rankers import Ranker, open_model
-from demur.rankers.committee import Committee
-from demur.rankers.cross_encoder import CrossEncoder, positions
-from demur.rankers.fusion import Fusion
-from demur.rankers.match_nets import Match
-from demur.rankers.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
-from demur.rankers.pair_tokens import pieces
+from demur.rankers.base import InFolder
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder, positions
+from demur.rankers.cross_encoders.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
+from demur.rankers.cross_encoders.pair_tokens import pieces
+from demur.rankers.ensembles.committee import Committee
+from demur.rankers.ensembles.fusion import Fusion
+from demur.rankers.match_nets.match_nets import Match
 from demur.reading.mini_torch import MiniTorch
 from demur.specs import Spec
 from demur.types import Pool
@@ -53,6 +54,11 @@ class Agreement:
     mean: float
     spread: float  # standard deviation of the scores
 
+    @property
+    def of_quotes(self) -> dict[str, float]:
+        """Of readers, by what is compared: in what share of passages both quote the same."""
+        return {}
+
 
 @dataclass(frozen=True)
 class Exported:
@@ -75,7 +81,7 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
         raise UsageError(f"precision={precision!r} is not known; use int8 or fp32")
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
         raise DataError("is there already and is no model", path=folder, fix="name another folder")
-    if (held := getattr(ranker, "folder", "")) and folder.resolve() == Path(held).resolve():
+    if isinstance(ranker, InFolder) and ranker.folder and folder.resolve() == Path(ranker.folder).resolve():
         raise UsageError(f"{folder} holds the network itself, which would be lost; name another folder")
     if isinstance(ranker, Match | Committee | Fusion):
         from demur.export import match_nets
@@ -145,7 +151,7 @@ def keep_tokenizer(tokenizer: Any, folder: Path) -> None:
     """Write a tokenizer into a folder, as the tokenizers library reads it."""
     fast = getattr(tokenizer, "backend_tokenizer", None)
     if fast is None or not hasattr(fast, "save"):
-        what = f"the model's tokenizer ({type(tokenizer).__name__}) is none of the tokenizers library"
+        what = f"the model's tokenizer ({type(tokenizer).__name__}) is not one of the tokenizers library"
         raise DataError(what, fix="use the model with torch instead")
     fast.save(str(folder / TOKENIZER))
 

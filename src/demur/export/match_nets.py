@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from demur import __version__
-from demur.embedders.base import Embedder
 from demur.errors import UsageError
 from demur.export import match_graph
 from demur.export.export import Exported, card, check_near, compared, some
 from demur.export.export import export as export_network
 from demur.files import written
 from demur.rankers import Ranker, open_model
-from demur.rankers.committee import Committee
-from demur.rankers.cross_encoder import CrossEncoder
-from demur.rankers.fusion import Fusion
-from demur.rankers.match_nets import FACTS, Match
-from demur.rankers.onnx import MODEL
-from demur.rankers.onnx_match import OnnxMatch
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.onnx import MODEL
+from demur.rankers.ensembles.committee import Committee
+from demur.rankers.ensembles.fusion import Fusion
+from demur.rankers.match_nets.match_nets import FACTS, Match
+from demur.rankers.match_nets.onnx_match import OnnxMatch
+from demur.rankers.match_nets.word_numbers import VECTORS, Lexicon
 from demur.rankers.opening import save
-from demur.rankers.word_numbers import VECTORS, Lexicon
+from demur.specs import Spelled
 
 Several = Committee | Fusion
 Files = dict[str, tuple[Path, int]]
@@ -68,7 +68,7 @@ def _parts(ranker: Ranker) -> Iterator[Ranker]:
         yield ranker
 
 
-def needs_torch(part: Ranker | Embedder, inside: bool = False) -> str:
+def needs_torch(part: Spelled, inside: bool = False) -> str:
     """What in a ranker needs torch and cannot be exported; empty if nothing does.
 
     What is `inside` another ranker, such as the first one of ``feedback``, is not exported at all.
@@ -77,9 +77,7 @@ def needs_torch(part: Ranker | Embedder, inside: bool = False) -> str:
         return part.name
     if isinstance(part, Match | CrossEncoder):
         return ""
-    features = getattr(getattr(part, "learnt", part), "embedder", None)
-    held = [*getattr(part, "members", ()), getattr(features, "of", features)]  # of one that is kept
-    return next((found for each in held if each is not None and (found := needs_torch(each, True))), "")
+    return next((found for each in part.parts if (found := needs_torch(each, True))), "")
 
 
 TORCH = ("bidaf", "encoder", "joint", "mini-torch", "span-reader")

@@ -19,8 +19,8 @@ from demur.export.export import Agreement, Exported, check_near, compared, keep_
 from demur.files import written
 from demur.nets.mini import Mini as Network
 from demur.rankers import open_model
-from demur.rankers.cross_encoder import positions
-from demur.rankers.onnx import MODEL, TOKENIZER, Onnx
+from demur.rankers.cross_encoders.cross_encoder import positions
+from demur.rankers.cross_encoders.onnx import MODEL, TOKENIZER, Onnx
 from demur.reading import confidence, squad
 from demur.reading.mini import OUTPUTS, Mini
 from demur.reading.mini_torch import MiniTorch
@@ -35,6 +35,11 @@ class Alike(Agreement):
 
     quotes: float = 0.0
     answered: float = 0.0
+
+    @property
+    def of_quotes(self) -> dict[str, float]:
+        """The shares of passages where both quote the same, and where both quote or neither does."""
+        return {"same quotes": self.quotes, "same whether there is an answer": self.answered}
 
 
 def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> Exported:
@@ -60,8 +65,8 @@ def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> E
             graph = mini_graph.graph(network, seen(graph, Onnx(folder=beside, max_length=length), pools))
         (inside / MODEL).write_bytes(graph.model(INPUTS, OUTPUTS, facts))
         files = [MODEL, TOKENIZER]
-        if ranker.sureness is not None:
-            ranker.sureness.save(inside)
+        if ranker.confidence_model is not None:
+            ranker.confidence_model.save(inside)
             files.append(confidence.FILE)
         spec = str(Spec(Mini.name, {name: getattr(ranker, name) for name in Mini.counted}))
         with store.saving(inside / "whole", spec) as place:  # complete, so that it can be compared

@@ -75,7 +75,9 @@ class Change:
 
     def _insert(self, source: int, of: Source, batch: Sequence[Passage], first: int) -> None:
         searched = [passage.searched for passage in batch]
-        counts = np.concatenate([tokens.read(chunk).counts for chunk in tokens.chunks(searched)]).tolist()
+        counts = np.concatenate(
+            [tokens.read_words(chunk).counts for chunk in tokens.chunks(searched)]
+        ).tolist()
         hashes = [_hash(passage) for passage in batch]
         self.truth.connection.executemany(
             "INSERT INTO passages (hash, heading, text, question, words, born) VALUES (?, ?, ?, ?, ?, ?) "

@@ -19,7 +19,7 @@ from demur.kb.passages import Passage
 from demur.kb.scoring import scored
 from demur.kb.truth import Generation, Truth
 from demur.kb.words import Words, hexed
-from demur.rankers.bm25 import idf
+from demur.rankers.lexical.bm25 import idf
 from demur.text import content, stemmer, tokenize
 from demur.tokens import hash_words
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from demur.rankers.bm25 import BM25
+from demur.rankers.lexical.bm25 import BM25
 from demur.tokens import hash_words
 from demur.types import FloatArray
 

@@ -1,8 +1,8 @@
 """The passages of a knowledge base by their words: a tantivy index, made of the truth whenever it is gone.
 
 Words are demur's own, cut and stemmed as everywhere else, and go in as hashes. The index finds a few hundred
-passages; these are scored again by the formula of `demur.rankers.bm25`, with counts that leave out what
-was deleted, so a base gives the scores that the same passages get in memory.
+passages; these are scored again by the formula of `demur.rankers.lexical.bm25`, with counts that leave out
+what was deleted, so a base gives the scores that the same passages get in memory.
 """
 
 from __future__ import annotations

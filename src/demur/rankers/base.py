@@ -22,6 +22,16 @@ class HasFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class InFolder(Protocol):
+    """A ranker whose model lies in a folder of ours; empty if it lies in none yet."""
+
+    @property
+    def folder(self) -> str:
+        """The path."""
+        ...
+
+
 class Ranker(Spelled, ABC):
     """A frozen dataclass whose fields are its settings. Higher is better; inputs are never changed."""
 
@@ -29,7 +39,7 @@ class Ranker(Spelled, ABC):
     """How far a score may move when its pool is scored together with others: networks round by batch."""
 
     alone: ClassVar[bool] = False
-    """Whether a score hangs on its question and answer alone, not on the others of the pool."""
+    """Whether a score depends on its question and answer alone, not on the others of the pool."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -13,7 +13,7 @@ from demur.tokens import hash_words
 from demur.types import FloatArray, Span
 
 if TYPE_CHECKING:
-    from demur.rankers.matching import Matches
+    from demur.rankers.lexical.matches import Matches
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def signals(glances: Sequence[Glance], longest: int) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Sureness:
+class ConfidenceModel:
     """What the regression has learnt: a constant, and the range and the weight of each signal."""
 
     signals: tuple[str, ...]
@@ -91,7 +91,7 @@ class Sureness:
             file.write(json.dumps(facts, indent=1) + "\n")
 
     @classmethod
-    def load(cls, folder: Path, layers: int) -> Sureness | None:
+    def load(cls, folder: Path, layers: int) -> ConfidenceModel | None:
         """What lies in a model's folder for a network with so many probes; None if nothing does."""
         path = Path(folder) / FILE
         if not path.is_file():

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from demur import processor, runtime, store
 from demur.errors import DataError, UsageError
-from demur.rankers.onnx import MODEL, TOKENIZER, alike
-from demur.rankers.pairs import whole
+from demur.rankers.cross_encoders.onnx import MODEL, TOKENIZER, alike
+from demur.rankers.cross_encoders.pairs import whole
 from demur.reading import confidence
 from demur.reading.base import Pair
-from demur.reading.confidence import Glance, Sureness
+from demur.reading.confidence import ConfidenceModel, Glance
 from demur.reading.one_pass import Looking, glance
 from demur.reading.span_reader import Look as Marks
 from demur.reading.span_reader import Tokens
@@ -70,9 +70,9 @@ class Mini(Looking):
         return Path(self.folder) if self.folder else PACKAGED
 
     @property
-    def sureness(self) -> Sureness | None:
+    def confidence_model(self) -> ConfidenceModel | None:
         """What makes a confidence of signals; None if it has not been taught."""
-        return self._model().sureness
+        return self._model().confidence_model
 
     def views(self, pairs: Sequence[Pair], states: bool = False, through: Through = ()) -> Iterator[Glance]:
         """What the network says of each window of each pair, as glances."""
@@ -137,7 +137,7 @@ class _Model:
     marks: Marks
     positions: int  # tokens that it reads at most
     null: float  # what no answer is scored too high, as held-out questions say
-    sureness: Sureness | None
+    confidence_model: ConfidenceModel | None
 
     def windows(self, pairs: Sequence[Pair], max_length: int, stride: int) -> list[Tokens]:
         """The windows of all pairs; of a question, at most as many tokens as fill half a window."""
@@ -186,7 +186,7 @@ def _opened(folder: str, stamp: object) -> _Model:
         raise DataError(what, path=Path(folder) / MODEL, fix="name the folder of a mini that was exported")
     tokenizer.encode_special_tokens = True  # words such as [SEP] are read as any others
     facts = session.get_modelmeta().custom_metadata_map
-    sure = Sureness.load(Path(folder), int(facts["probes"]))
+    sure = ConfidenceModel.load(Path(folder), int(facts["probes"]))
     null = float(facts.get("null", 0))
     return _Model(session, tokenizer, _marks(tokenizer), int(facts["positions"]), null, sure)
 

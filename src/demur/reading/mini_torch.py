@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from demur.errors import DataError, UsageError
-from demur.rankers.cross_encoder import positions
-from demur.rankers.weights import read
-from demur.reading.confidence import Sureness
+from demur.rankers.cross_encoders.cross_encoder import positions
+from demur.rankers.cross_encoders.weights import read_network
+from demur.reading.confidence import ConfidenceModel
 from demur.reading.network import Window
 from demur.reading.one_pass import Looking, glance
 from demur.reading.span_reader import SpanReader, Tokens
@@ -35,39 +35,39 @@ class MiniTorch(Looking, SpanReader):
     """
 
     name: ClassVar[str] = "mini-torch"
-    _sureness: Sureness | None = field(default=None, init=False, repr=False, compare=False)
+    _confidence_model: ConfidenceModel | None = field(default=None, init=False, repr=False, compare=False)
 
     @staticmethod
     def load(place: str) -> tuple[torch.nn.Module, Any]:
         """The network and the tokeniser that lie in a folder."""
         from demur.nets.mini import load
 
-        network, tokenizer = read(place, load, "mini")
+        network, tokenizer = read_network(place, load, "mini")
         if not getattr(tokenizer, "is_fast", False):
             what = "its tokenizer does not say where tokens stand in a text"
             raise DataError(what, path=place, fix="take a model with a tokenizer.json")
         return network, tokenizer
 
     @property
-    def sureness(self) -> Sureness | None:
+    def confidence_model(self) -> ConfidenceModel | None:
         """What makes a confidence of signals; None if it has not been taught."""
-        if self._sureness is not None or not self.folder:
-            return self._sureness
+        if self._confidence_model is not None or not self.folder:
+            return self._confidence_model
         layers = int(cast("Any", self._network()[0]).probes.shape[0])
-        found = Sureness.load(Path(self.folder), layers)
-        object.__setattr__(self, "_sureness", found)  # the field that no caller may set
+        found = ConfidenceModel.load(Path(self.folder), layers)
+        object.__setattr__(self, "_confidence_model", found)  # the field that no caller may set
         return found
 
-    def taught(self, sureness: Sureness) -> Self:
+    def taught(self, confidence_model: ConfidenceModel) -> Self:
         """The same network with a confidence."""
         made = self.holding(*self.fresh())
-        object.__setattr__(made, "_sureness", sureness)
+        object.__setattr__(made, "_confidence_model", confidence_model)
         return made
 
     def resized(self, max_length: int, stride: int) -> Self:
         """The same network with other windows."""
         made = dataclasses.replace(self, max_length=max_length, stride=stride)
-        for name in ("_held", "_sureness"):  # the fields that no caller may set
+        for name in ("_held", "_confidence_model"):  # the fields that no caller may set
             object.__setattr__(made, name, getattr(self, name))
         return made
 
@@ -90,8 +90,8 @@ class MiniTorch(Looking, SpanReader):
     def save_into(self, folder: Path) -> str:
         """The spec of the model whose files now lie in the folder."""
         spec = super().save_into(folder)
-        if self.sureness is not None:
-            self.sureness.save(folder)
+        if self.confidence_model is not None:
+            self.confidence_model.save(folder)
         return spec
 
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from demur import precision
 from demur.embedders.encoder_loading import device_named, together
 from demur.errors import UsageError, require
-from demur.rankers.pairs import by_length
-from demur.rankers.weights import Weights
+from demur.rankers.cross_encoders.pairs import by_length
+from demur.rankers.cross_encoders.weights import Weights
 from demur.reading.base import Pair, Reader
 from demur.reading.spans import Through, View
 from demur.types import IntArray

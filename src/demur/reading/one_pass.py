@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from demur.reading.base import Pair, Reader, Reading, portions
-from demur.reading.confidence import Glance, Sureness, signals
+from demur.reading.confidence import ConfidenceModel, Glance, signals
 from demur.reading.span_reader import Tokens
 from demur.types import FloatArray, Pool, Span
 
@@ -47,7 +47,7 @@ class Looking(Reader):
 
     @property
     @abstractmethod
-    def sureness(self) -> Sureness | None:
+    def confidence_model(self) -> ConfidenceModel | None:
         """What makes a confidence of signals; None if it has not been taught."""
 
     def look(self, question: str, passages: Sequence[str]) -> list[Look]:
@@ -89,7 +89,7 @@ class Looking(Reader):
         return [np.array([found[pool.question, text] for text in pool.answers], float) for pool in pools]
 
     def _sure(self, seen: Sequence[Sequence[Glance]], scores: FloatArray) -> FloatArray:
-        how = self.sureness
+        how = self.confidence_model
         if how is None:  # as good as a network alone can say
             return np.asarray(expit(scores), np.float64)
         return how.of(np.array([signals(each, self.longest) for each in seen]))

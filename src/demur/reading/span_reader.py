@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.errors import DataError
-from demur.rankers.cross_encoder import positions
-from demur.rankers.pairs import whole
-from demur.rankers.weights import read
+from demur.rankers.cross_encoders.cross_encoder import positions
+from demur.rankers.cross_encoders.pairs import whole
+from demur.rankers.cross_encoders.weights import read_network
 from demur.reading.base import Pair
 from demur.reading.network import NetworkReader, Window
 from demur.reading.spans import Through, fairly, stretches
@@ -105,7 +105,7 @@ class SpanReader(NetworkReader):
         """The network and the tokeniser that lie in a folder."""
         from demur.nets.span_reader import load
 
-        network, tokenizer = read(place, load, "reader")
+        network, tokenizer = read_network(place, load, "reader")
         if not getattr(tokenizer, "is_fast", False):
             what = "its tokenizer does not say where tokens stand in a text"
             raise DataError(what, path=place, fix="take a model with a tokenizer.json")

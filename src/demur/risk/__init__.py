@@ -6,15 +6,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from demur.risk.agreement import committee
-    from demur.risk.certificate import Certificate
-    from demur.risk.checking import Check, check
-    from demur.risk.confidence import Qualifier, qualifier
-    from demur.risk.control import METHODS, Choice, choose
-    from demur.risk.gate import Gate, calibrate
-    from demur.risk.planning import Plan, plan
+    from demur.risk.gates.certificate import Certificate
+    from demur.risk.gates.checking import Check, check
+    from demur.risk.gates.gate import Gate, calibrate
+    from demur.risk.gates.planning import Plan, plan
     from demur.risk.predictions import OUTCOMES, Predictions
+    from demur.risk.qualifiers.agreement import committee
+    from demur.risk.qualifiers.base import Qualifier, qualifier
     from demur.risk.sets import AnswerSets, answer_sets
+    from demur.risk.thresholds.control import METHODS, Choice, choose
 
 __all__ = [
     "METHODS",
@@ -37,13 +37,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "agreement": ("committee",),
-    "certificate": ("Certificate",),
-    "checking": ("Check", "check"),
-    "confidence": ("Qualifier", "qualifier"),
-    "control": ("METHODS", "Choice", "choose"),
-    "gate": ("Gate", "calibrate"),
-    "planning": ("Plan", "plan"),
+    "qualifiers.agreement": ("committee",),
+    "gates.certificate": ("Certificate",),
+    "gates.checking": ("Check", "check"),
+    "qualifiers.base": ("Qualifier", "qualifier"),
+    "thresholds.control": ("METHODS", "Choice", "choose"),
+    "gates.gate": ("Gate", "calibrate"),
+    "gates.planning": ("Plan", "plan"),
     "predictions": ("OUTCOMES", "Predictions"),
     "sets": ("AnswerSets", "answer_sets"),
 }

@@ -23,8 +23,8 @@ from demur.errors import DataError, UsageError
 from demur.files import replacing, whole
 from demur.rankers import Ranker
 from demur.rankers import ranker as resolve_ranker
-from demur.risk.certificate import percent
-from demur.risk.pool_hashes import ids_sha256
+from demur.risk.gates.certificate import percent
+from demur.risk.gates.pool_hashes import ids_sha256
 from demur.types import Candidate, FloatArray, Pool, Ranking
 
 _FORMAT = "demur answer sets 1"

@@ -10,8 +10,8 @@ from demur.asking import Library, Session
 from demur.asking.gate import is_for_files
 from demur.asking.library import Documents
 from demur.errors import UsageError
-from demur.risk.gate import Gate as SavedGate
-from demur.risk.gates import gates
+from demur.risk.gates.gate import Gate as SavedGate
+from demur.risk.gates.several import open_gates as gates
 from demur.serving.given import Given
 from demur.types import Abstention, Answer
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -30,8 +29,8 @@ def sane(loss: float, what: str = "its loss is") -> float:
     if math.isfinite(loss):
         return loss
     raise Astray(
-        f"training went astray: {what} not a finite number; lower learning_rate, or look for scores of a "
-        "teacher or vectors of words that are none"
+        f"training diverged: {what} not a finite number; lower learning_rate, or check that the scores of a "
+        "teacher and the word vectors are finite"
     )
 
 
@@ -63,11 +62,6 @@ class Trainer(Spelled, ABC):
 
     reads: ClassVar[bool] = False
     """Whether what it makes quotes from passages, and ranks only by the way."""
-
-    @property
-    def settings(self) -> frozenset[str]:
-        """The names of its settings."""
-        return frozenset(each.name for each in dataclasses.fields(self) if each.init)  # type: ignore[arg-type]
 
     @property
     def inner(self) -> str:
@@ -115,11 +109,11 @@ class Trainer(Spelled, ABC):
 
     @property
     def depends(self) -> str:
-        """What the result hangs on besides settings and pools, such as a hash of the vectors of words."""
+        """What the result depends on besides settings and pools, such as a hash of the vectors of words."""
         return ""
 
     def sees(self, pool: Pool) -> list[Any]:
-        """What of a pool the result hangs on, for keys of kept models."""
+        """What of a pool the result depends on, for keys of kept models."""
         return [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 
 from demur.embedders.caching import kept
 from demur.rankers import Ranker
-from demur.rankers.cosine import EncoderRanker, cosines
-from demur.rankers.feedback import Feedback
-from demur.rankers.fusion import Fusion
+from demur.rankers.ensembles.fusion import Fusion
+from demur.rankers.vectors.cosine import EncoderRanker, cosines
+from demur.rankers.vectors.feedback import Feedback
 from demur.types import FloatArray, Pool
 
 

@@ -38,7 +38,7 @@ class Standing:
         self.average = loss if self.step == 0 else 0.98 * self.average + 0.02 * loss
         self.total, self.taken, self.step = self.total + loss, self.taken + 1, self.step + 1
 
-    def judged(self, epoch: int, dev: float, network: torch.nn.Module) -> None:
+    def keep_if_best(self, epoch: int, dev: float, network: torch.nn.Module) -> None:
         """Keep the weights if no epoch before was as good."""
         if dev > self.best_dev:
             self.best_epoch, self.best_dev = epoch, dev
@@ -76,12 +76,12 @@ def resumed(
     import torch
 
     kept, facts = tensors.read(path)
-    network.load_state_dict(tensors.named(kept, "weight."))
+    network.load_state_dict(tensors.starting_with(kept, "weight."))
     if objective is not None:
-        objective.load_state_dict(tensors.named(kept, "objective."))
+        objective.load_state_dict(tensors.starting_with(kept, "objective."))
     tensors.remember(optimiser, kept)
     torch.set_rng_state(kept["random"])
     if "random.cuda" in kept and torch.cuda.is_available():
         torch.cuda.set_rng_state(kept["random.cuda"])
     said: dict[str, Any] = {name: kind(facts[name]) for name, kind in _FACTS.items() if name in facts}
-    return Standing(**said, best=tensors.named(kept, "best."), log=json.loads(facts.get("log", "[]")))
+    return Standing(**said, best=tensors.starting_with(kept, "best."), log=json.loads(facts.get("log", "[]")))

@@ -133,7 +133,7 @@ def fit(
                 if judge is not None:
                     network.eval()
                     facts["dev"] = judge()
-                    at.judged(epoch, facts["dev"], network)
+                    at.keep_if_best(epoch, facts["dev"], network)
                     network.train()
                     if 0 < schedule.patience <= epoch - at.best_epoch:
                         at.step = len(updates)

@@ -52,12 +52,12 @@ def moments(optimiser: Any, start: str = "adam.") -> dict[str, Tensor]:
 def remember(optimiser: Any, tensors: Mapping[str, Tensor], start: str = "adam.") -> None:
     """Set an optimiser back to what it remembered."""
     state: dict[int, dict[str, Tensor]] = {}
-    for key, value in named(tensors, start).items():
+    for key, value in starting_with(tensors, start).items():
         number, _, name = key.partition(".")
         state.setdefault(int(number), {})[name] = value
     optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
 
 
-def named(tensors: Mapping[str, Tensor], start: str) -> dict[str, Tensor]:
+def starting_with(tensors: Mapping[str, Tensor], start: str) -> dict[str, Tensor]:
     """Those whose names start so, without that."""
     return {name.removeprefix(start): value for name, value in tensors.items() if name.startswith(start)}

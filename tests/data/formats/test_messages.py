@@ -53,7 +53,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.jsonl", one('"so"'), "a.jsonl:1: item 1 of 'candidates' is text, not an object; leave it out or correct it"),
     ("a.jsonl", one('{"id": "a", "text": "so"}, {"id": "b"}'), "a.jsonl:1: candidate 2: no 'text' (it has 'id'); add 'text'"),
     ("a.jsonl", one('{"id": "a", "text": null}'), "a.jsonl:1: candidate 1: 'text' is null, not text; write 'text' in quotes"),
-    ("a.jsonl", one('{"id": "a", "text": "so"}, {"id": "a", "text": "no"}'), "a.jsonl:1: candidate id 'a' stands twice in pool 'q'; give each candidate of a pool an id of its own"),
+    ("a.jsonl", one('{"id": "a", "text": "so"}, {"id": "a", "text": "no"}'), "a.jsonl:1: candidate id 'a' occurs twice in pool 'q'; give each candidate of a pool an id of its own"),
     # labels
     ("a.jsonl", one('{"id": "a", "text": "so", "label": NaN}'), f"a.jsonl:1: candidate 1: label nan is not a whole number; {LABEL}"),
     ("a.jsonl", one('{"id": "a", "text": "so", "label": 0.5}'), f"a.jsonl:1: candidate 1: label 0.5 is not a whole number; {LABEL}"),
@@ -75,11 +75,11 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.csv", "question,answer,x,x\n", "a.csv:1: two columns for the x in the header; rename one of them"),
     ("a.csv", 'question,answer\nq,a\nq,"two\nlines"\nq,"open\nfor ever\n', "a.csv:5: broken CSV in the row that starts here (unexpected end of data); put quotes around texts with commas, and write \" inside them as \"\""),
     ("a.csv", 'question,answer\nq,"a" b\n', "a.csv:2: broken CSV in the row that starts here (',' expected after '\"'); put quotes around texts with commas, and write \" inside them as \"\""),
-    ("a.csv", "question,answer,answer_id\nq,a,1\nq,b,1\n", "a.csv:3: answer id '1' stands twice for one question; give each answer of a question an id of its own"),
+    ("a.csv", "question,answer,answer_id\nq,a,1\nq,b,1\n", "a.csv:3: answer id '1' occurs twice for one question; give each answer of a question an id of its own"),
     ("a.csv", "question,answer,id\nq,a,1\np,b,1\n", "a.csv:3: question id '1' has another question than on the line before; give each question an id of its own"),
     ("a.tsv", "question\tanswer\tscore\nq\ta\tNaN\n", "a.tsv:2: score 'NaN' is not a number; correct it, or empty it"),
     ("asnq.tsv", "q\ta\n", "asnq.tsv:1: 2 columns where ASNQ has question, answer and label; separate three columns by tabs"),
-    ("asnq.tsv", "q\ta\t4\nq\tb\t0\n", "asnq.tsv:2: label '0' is none of ASNQ's 1, 2, 3 and 4; read it as tsv if its labels are 0 and 1"),
+    ("asnq.tsv", "q\ta\t4\nq\tb\t0\n", "asnq.tsv:2: label '0' is not one of ASNQ's 1, 2, 3 and 4; read it as tsv if its labels are 0 and 1"),
     # bytes
     ("a.jsonl", JSONL.encode() + b'{"id": "\xe9"}', "a.jsonl:2: byte 0xe9 is not UTF-8; save the file as UTF-8"),
     ("a.tsv", b"q\ta\t1\nq\t\xff\t0\n", "a.tsv:2: byte 0xff is not UTF-8; save the file as UTF-8"),
@@ -102,7 +102,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     # training files
     ("a.jsonl", tevatron('[{"docid": "1"}]'), "a.jsonl:1: positive passage: no 'text' (it has 'docid'); add 'text'"),
     ("a.jsonl", tevatron('[{"docid": "1", "text": "a", "title": 5}]'), "a.jsonl:1: positive passage: 'title' is a number, not text; write 'title' in quotes"),
-    ("a.jsonl", tevatron('[{"docid": "1", "text": "a"}, {"docid": "1", "text": "a"}]'), "a.jsonl:1: candidate id '1' stands twice in pool '1'; give each candidate of a pool an id of its own"),
+    ("a.jsonl", tevatron('[{"docid": "1", "text": "a"}, {"docid": "1", "text": "a"}]'), "a.jsonl:1: candidate id '1' occurs twice in pool '1'; give each candidate of a pool an id of its own"),
     ("a.jsonl", tevatron("[]", ', "demur_labels": [1]'), "a.jsonl:1: 'demur_labels' does not fit the passages; remove that key"),
     ("a.jsonl", '{"query": "q", "pos": "a"}', "a.jsonl:1: 'pos' is text, not a list; write 'pos' as [...]"),
     ("a.jsonl", '{"query": "q", "pos": [1]}', "a.jsonl:1: item 1 of 'pos' is a number, not text; leave it out or correct it"),
@@ -132,13 +132,13 @@ RUNS = [
     ("q Q0 d 1 0.5\n", "a.run:1: 5 columns where a run has 6; write qid Q0 docid rank score tag"),
     ("q Q0 d 1 0.5 me\n\nq Q0 e 2 NaN me\n", "a.run:3: score 'NaN' is not a number; every document needs a score to be ranked by"),
     ("q Q0 d 1 high me\n", "a.run:1: score 'high' is not a number; every document needs a score to be ranked by"),
-    ("q Q0 d 1 2 me\nq Q0 d 2 1 me\n", "a.run:2: document 'd' stands twice for question 'q'; keep one of the two lines"),
+    ("q Q0 d 1 2 me\nq Q0 d 2 1 me\n", "a.run:2: document 'd' occurs twice for question 'q'; keep one of the two lines"),
 ]  # fmt: skip
 
 QRELS = [
     ("q 0 d\n", "a.qrel:1: 3 columns where judgements have 4; write qid 0 docid relevance"),
     ("q 0 d 1\nq 0 e yes\n", f"a.qrel:2: label 'yes' is not a whole number; {LABEL}"),
-    ("q 0 d 1\nq U0 d 1\n", "a.qrel:2: document 'd' stands twice for question 'q'; keep one of the two lines"),
+    ("q 0 d 1\nq U0 d 1\n", "a.qrel:2: document 'd' occurs twice for question 'q'; keep one of the two lines"),
     ("query-id\tcorpus-id\tscore\nq\td\n", "a.qrel:2: 2 columns where judgements have 3; write query-id corpus-id score, separated by tabs"),
     ("query-id\tcorpus-id\tscore\nq\td\t\n", "a.qrel:2: no relevance; write a whole number such as 0 or 1"),
 ]  # fmt: skip
@@ -162,7 +162,7 @@ FOLDERS = [
     ({}, "f: no qrels/test.tsv, dev.tsv or train.tsv in this folder; a BEIR folder has corpus.jsonl, queries.jsonl and qrels/test.tsv"),
     ({"qrels/test.tsv": HEADER}, "f: no corpus.jsonl in this folder; a BEIR folder has corpus.jsonl, queries.jsonl and qrels/test.tsv"),
     ({"qrels/test.tsv": HEADER, "corpus.jsonl": CORPUS}, "f: no queries.jsonl in this folder; a BEIR folder has corpus.jsonl, queries.jsonl and qrels/test.tsv"),
-    ({"qrels/test.tsv": HEADER + "q\td\t1\n", "corpus.jsonl": CORPUS * 2, "queries.jsonl": QUERIES}, "f/corpus.jsonl:2: document 'd' stands twice in the corpus; keep one of the two"),
+    ({"qrels/test.tsv": HEADER + "q\td\t1\n", "corpus.jsonl": CORPUS * 2, "queries.jsonl": QUERIES}, "f/corpus.jsonl:2: document 'd' occurs twice in the corpus; keep one of the two"),
     ({"qrels/test.tsv": HEADER + "q\te\t1\n", "corpus.jsonl": CORPUS, "queries.jsonl": QUERIES}, "f/qrels/test.tsv: document 'e', judged for query 'q', is not in the corpus; add it to the corpus, or drop the judgement"),
     ({"qrels/test.tsv": HEADER + "p\td\t1\n", "corpus.jsonl": CORPUS, "queries.jsonl": QUERIES}, "f/qrels/test.tsv: query 'p' is judged, but not in the queries (or twice in them); add it to queries.jsonl, or drop its judgements"),
     ({"qrels/test.tsv": HEADER + "q\td\t0.5\n", "corpus.jsonl": CORPUS, "queries.jsonl": QUERIES}, f"f/qrels/test.tsv:2: label 0.5 is not a whole number; {LABEL}"),
@@ -196,7 +196,7 @@ TABLES: list[tuple[dict[str, list[object]], str]] = [
     ({"question": ["q", "q"], "answer": ["a", "b"], "label": [1.0, 0.5]}, f"a.parquet:2: label 0.5 is not a whole number; {LABEL}"),
     ({"id": ["q"], "question": [None], "candidates": [[CANDIDATE]]}, "a.parquet: row 1: 'question' is null, not text; write 'question' in quotes"),
     ({"id": ["q"], "question": ["q"], "candidates": [[{"id": "a"}]]}, "a.parquet: row 1, candidate 1: no 'text' (it has 'id'); add 'text'"),
-    ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE, CANDIDATE]]}, "a.parquet: row 1: candidate id 'a' stands twice in pool 'q'; give each candidate of a pool an id of its own"),
+    ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE, CANDIDATE]]}, "a.parquet: row 1: candidate id 'a' occurs twice in pool 'q'; give each candidate of a pool an id of its own"),
     ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE]], "extra": ["[1]"]}, "a.parquet: row 1: 'extra' is not a JSON object; write a JSON object, or null"),
     ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE]], "extra": ["{"]}, "a.parquet: row 1: 'extra' is broken JSON (*); write a JSON object, or null"),
 ]  # fmt: skip

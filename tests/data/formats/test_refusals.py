@@ -149,7 +149,7 @@ REFUSED: list[tuple[str, list[Pool], str]] = [
     ),
     # BEIR
     ("beir", [EMPTY], f"pool 'q' has no candidates, so nothing would be judged; {ANY}"),
-    ("beir", [pool(), pool()], f"pool 'q' stands twice; {ANY}"),
+    ("beir", [pool(), pool()], f"pool 'q' occurs twice; {ANY}"),
     (
         "beir",
         [pool(label=None)],

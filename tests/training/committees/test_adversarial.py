@@ -12,8 +12,8 @@ import torch
 import demur
 from demur.errors import DataError, UsageError
 from demur.evaluation import evaluate
-from demur.rankers.committee import Committee
-from demur.rankers.match_nets import Match
+from demur.rankers.ensembles.committee import Committee
+from demur.rankers.match_nets.match_nets import Match
 from demur.rankers.opening import save
 from demur.training import trainer
 from demur.training.committees import adversarial_loop
@@ -247,7 +247,7 @@ def test_a_question_without_any_wrong_answer_is_no_game(preset: str, start: Matc
 
 @pytest.mark.parametrize("rate", ["learning_rate", "generator_rate"])
 def test_nets_that_go_astray_are_one_line(rate: str, start: Match) -> None:
-    with pytest.raises(UsageError, match=r"went astray.*lower learning_rate") as found:
+    with pytest.raises(UsageError, match=r"diverged.*lower learning_rate") as found:
         Adversarial(**{**FAST, rate: 1e30}).train(TRAIN, start=start)
     assert "\n" not in str(found.value)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from demur.rankers.match_nets import Match
+from demur.rankers.match_nets.match_nets import Match
 from demur.training import trainer
 from demur.training.committees import adversarial_loop
 from demur.training.committees.adversarial import ADVERSARIES

@@ -11,7 +11,7 @@ import pytest
 import demur
 from demur.errors import DemurError
 from demur.evaluation import evaluate
-from demur.rankers.committee import Committee
+from demur.rankers.ensembles.committee import Committee
 from demur.rankers.opening import ranker, save
 from demur.training import trainer
 from demur.training.committees.ensemble import APART, Ensemble

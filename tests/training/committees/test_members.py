@@ -12,7 +12,7 @@ import torch
 import demur
 from demur.errors import Astray, UsageError
 from demur.evaluation import evaluate
-from demur.rankers.committee import Committee
+from demur.rankers.ensembles.committee import Committee
 from demur.training import SEEDS, Trainer, trainer
 from demur.training.base import sound
 from demur.training.committees.members import Members

@@ -9,7 +9,7 @@ import torch
 
 import demur
 from demur.errors import UsageError
-from demur.rankers.cross_encoder import CrossEncoder as Ranker
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as Ranker
 from demur.training import trainer
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.types import Pool

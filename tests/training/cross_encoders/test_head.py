@@ -11,9 +11,9 @@ import torch
 import demur
 from demur.errors import UsageError
 from demur.export.export import export
-from demur.rankers.cross_encoder import CrossEncoder as Ranker
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as Ranker
+from demur.rankers.cross_encoders.pairs import tokenised
 from demur.rankers.opening import save
-from demur.rankers.pairs import tokenised
 from demur.training import trainer
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.types import Pool

@@ -11,8 +11,8 @@ import pytest
 import demur
 from demur import training
 from demur.errors import UsageError
-from demur.rankers.cross_encoder import CrossEncoder as Ranker
-from demur.rankers.joint import Joint as JointRanker
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as Ranker
+from demur.rankers.cross_encoders.joint import Joint as JointRanker
 from demur.rankers.opening import save
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.training.cross_encoders.joint import Joint

@@ -193,7 +193,7 @@ def test_robust_training_recovers(method: str) -> None:
             "group-dro": lambda: Shares(PAIRS, GROUPS, rate=0.1),
         }
         net = taught(objectives[method]())
-    # plain training stays below .4; how far the two others come hangs on the processor's last digits
+    # plain training stays below .4; how far the two others come depends on the processor's last digits
     assert worst(net) > (0.75 if method in ("poe", "reweight", "group-dro") else 0.5)
 
 

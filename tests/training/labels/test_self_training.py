@@ -8,7 +8,7 @@ import pytest
 
 import demur
 from demur.rankers import opening
-from demur.rankers.fusion import Fusion
+from demur.rankers.ensembles.fusion import Fusion
 from demur.training import trainer
 from demur.training.labels.self_training import SelfTraining, marked, unlabelled
 from demur.types import Candidate, Pool

@@ -192,8 +192,8 @@ def test_so_it_is_with_what_minilm_says_of_wikiqa() -> None:
     import demur
     from demur.nets.cross_encoder import score
     from demur.nets.features import caught
-    from demur.rankers.cross_encoder import CrossEncoder
-    from demur.rankers.pairs import tokenised
+    from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
+    from demur.rankers.cross_encoders.pairs import tokenised
 
     pools = list(demur.load("wikiqa/train")[:12])  # type: ignore[index]
     network, tokenizer = CrossEncoder(model="minilm").fresh()

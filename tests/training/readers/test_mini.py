@@ -10,7 +10,7 @@ import torch
 import demur
 from demur.data import formats
 from demur.errors import UsageError
-from demur.rankers.cross_encoder import CrossEncoder
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.reading.mini_torch import MiniTorch
 from demur.training import trainer
 from demur.training.readers import examples, mini_examples

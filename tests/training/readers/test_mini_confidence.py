@@ -61,7 +61,11 @@ def test_the_folder_keeps_it_and_its_card(tmp_path: Path) -> None:
     card = (folder / "README.md").read_text()
     found = teach(folder, drawn(30), {"data": ["toys"]})
     again = demur.open(folder)
-    assert isinstance(again, Mini) and again.sureness is not None and again.sureness.made["data"] == ["toys"]
+    assert (
+        isinstance(again, Mini)
+        and again.confidence_model is not None
+        and again.confidence_model.made["data"] == ["toys"]
+    )
     assert found.fingerprint == again.fingerprint != small().fingerprint
     assert (folder / "README.md").read_text() == card
     assert json.loads((folder / "ranker.json").read_text())["made"] == before

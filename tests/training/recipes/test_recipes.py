@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from demur import data, toml
-from demur.experiments.learning import staged
-from demur.experiments.recipe import read
+from demur.experiments.models.cached_models import steps_of
+from demur.experiments.recipe import read_recipe
 from demur.training.recipes.stages import Recipe
 
 ROOT = Path(__file__).parents[3]
@@ -56,9 +56,9 @@ def test_so_can_what_the_pages_show() -> None:
 
 def test_the_recipe_of_tanda_is_the_row_of_the_table() -> None:
     recipe = toml.read(Recipe, ROOT / "recipes" / "transfer-then-adapt.toml")
-    table = read(ROOT / "experiments" / "scan" / "table2.toml")
+    table = read_recipe(ROOT / "experiments" / "scan" / "table2.toml")
     row = next(row for row in table.row if row.name == "TANDA")
-    steps = staged(row, table.column[0], seed=0)
+    steps = steps_of(row, table.column[0], seed=0)
     assert [(stage.data, stage.dev) for stage in recipe.stage] == [(step.data, step.dev) for step in steps]
     ours = [recipe.by(stage).known_by.replace("precision=auto", "precision=bf16") for stage in recipe.stage]
     assert ours == [step.by.known_by for step in steps], "but for precision, which the table's results fix"

@@ -98,7 +98,7 @@ def steep_is_astray(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def run(recipe: Recipe, *more: Any) -> Any:
         if parse_stage(recipe)["learning_rate"] > 1:
-            raise Astray("training went astray")
+            raise Astray("training diverged")
         return real(recipe, *more)
 
     monkeypatch.setattr(stages, "run", run)
@@ -119,7 +119,7 @@ def test_a_trial_that_goes_astray_is_one_of_many(recipe: Recipe, method: str, tm
     assert parse_stage(best)["learning_rate"] == 0.05
     assert search(wanted, work) == (best, trials)  # what was noted says so too
     made_of = make(wanted, tmp_path / "model")
-    assert "| went astray |" in (made_of.folder / "README.md").read_text("utf-8")
+    assert "| diverged |" in (made_of.folder / "README.md").read_text("utf-8")
 
 
 @pytest.mark.usefixtures("steep_is_astray")

@@ -251,7 +251,7 @@ def test_at_another_scale_all_stages_are_others(files: dict[str, str], tmp_path:
 @pytest.mark.parametrize(
     ("scale", "scales", "message"),
     [
-        ("huge", {"cpu": Scale()}, "scale='huge' is none of the recipe's; its scales are cpu"),
+        ("huge", {"cpu": Scale()}, "scale='huge' is not one of the recipe's; its scales are cpu"),
         ("", {"cpu": Scale(), "full": Scale()}, "its scales are cpu, full"),
         ("full", {}, "it has no scales"),
         ("cpu", {"cpu": Scale(), "full": Scale("layers=3")}, "layers"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from demur.embedders.tables import Table
-from demur.rankers.word_numbers import Lexicon, Read
+from demur.rankers.match_nets.word_numbers import Lexicon, Read
 from demur.training import trainer
 from demur.training.small_nets import cached_words
 from demur.training.small_nets.cached_words import CachedWords

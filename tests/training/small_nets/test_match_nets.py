@@ -13,7 +13,7 @@ import torch
 import demur
 from demur.errors import DataError, UsageError
 from demur.evaluation import evaluate
-from demur.rankers.match_nets import Match, score_together
+from demur.rankers.match_nets.match_nets import Match, score_together
 from demur.rankers.opening import save
 from demur.specs import parse
 from demur.training import trainer

@@ -11,7 +11,8 @@ import torch
 from demur.embedders import embedder
 from demur.errors import DataError, UsageError
 from demur.evaluation import evaluate
-from demur.rankers import network, ranker
+from demur.rankers import ranker
+from demur.rankers.vectors import network
 from demur.training import trainer
 from demur.training.small_nets import loop as small_loop
 from demur.training.small_nets import vector_nets
@@ -239,7 +240,7 @@ def test_labels_that_carry_nothing_are_one_line(caplog: pytest.LogCaptureFixture
 
 
 def test_a_rate_that_is_too_high_is_one_line() -> None:
-    with pytest.raises(UsageError, match=r"astray.*lower learning_rate"):
+    with pytest.raises(UsageError, match=r"diverged.*lower learning_rate"):
         built("concat", learning_rate=1e30, epochs=3).train(TRAIN)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from demur.data.formats.checks import repeated, shown, unwritable
-from demur.data.formats.known import FORMATS, Format, by_first_line, by_name, named
+from demur.data.formats.known import FORMATS, Format, by_first_line, by_name, format_named
 from demur.data.formats.trec import read_qrels, read_run, run_lines, write_qrels, write_run
 from demur.errors import UsageError
 from demur.types import Pool
@@ -34,7 +34,7 @@ def read(path: str | Path, format: str | None = None) -> Iterator[Pool]:
 
     At most one pool is held, but SQuAD files are held whole, and of a BEIR folder the judged documents.
     """
-    chosen = named(detect(path) if format is None else format)
+    chosen = format_named(detect(path) if format is None else format)
     if chosen.read is None:
         raise UsageError(f"{path}: no pools in the format {chosen.name!r} ({chosen.about})")
     return chosen.read(path)
@@ -42,7 +42,7 @@ def read(path: str | Path, format: str | None = None) -> Iterator[Pool]:
 
 def write(path: str | Path, pools: Iterable[Pool], format: str | None = None) -> int:
     """How many pools were written; the file appears only when all are. ``.gz`` packs it, ``-`` is stdout."""
-    chosen = named(by_name(path) if format is None else format)
+    chosen = format_named(by_name(path) if format is None else format)
     if chosen.write is None:
         known = ", ".join(name for name, one in FORMATS.items() if one.write)
         raise UsageError(f"{path}: pools cannot be written as {chosen.name!r}; these can: {known}")

@@ -86,7 +86,7 @@ def _documents(path: Path, wanted: set[str]) -> dict[str, Candidate]:
     for place, line in objects(path):
         id = id_of(line, "_id", place)
         if id in documents:
-            raise place.error(f"document {id!r} stands twice in the corpus", "keep one of the two")
+            raise place.error(f"document {id!r} occurs twice in the corpus", "keep one of the two")
         if id in wanted:
             documents[id] = candidate(line, "_id", None, place)
     return documents
@@ -124,7 +124,7 @@ def _write(folder: Path, split: str, pools: Iterable[Pool], path: Path) -> None:
         qrels.write(beir_header())
         for pool in pools:
             if not pool.candidates or pool.id in ids:
-                what = "stands twice" if pool.id in ids else "has no candidates, so nothing would be judged"
+                what = "occurs twice" if pool.id in ids else "has no candidates, so nothing would be judged"
                 raise unwritable(pool, what, path)
             ids.add(pool.id)
             query = {"_id": pool.id, "text": pool.question, **kept(pool.extra, _QUERY, pool, path)}

@@ -78,7 +78,7 @@ def build_pool(
     found = tuple(candidates)
     again = repeated([candidate.id for candidate in found])
     if again is not None:
-        what = f"candidate id {found[again].id!r} stands twice in pool {id!r}"
+        what = f"candidate id {found[again].id!r} occurs twice in pool {id!r}"
         raise place.error(what, "give each candidate of a pool an id of its own")
     return Pool(id, question, found, extra) if extra else Pool(id, question, found)
 

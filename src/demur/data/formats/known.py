@@ -61,7 +61,7 @@ FORMATS = {format.name: format for format in _ALL}
 _SUFFIXES = {suffix: format.name for format in _ALL for suffix in format.suffixes}
 
 
-def named(name: str) -> Format:
+def format_named(name: str) -> Format:
     """The format of a name."""
     if name not in FORMATS:
         raise UnknownName("format", name, FORMATS)

@@ -38,7 +38,7 @@ def gathered(rows: Iterable[Row], path: str | Path) -> Iterator[Pool]:
         ids = [row.answer_id or f"{number}-{place}" for place, row in enumerate(members)]
         again = repeated(ids)
         if again is not None:
-            what = f"answer id {ids[again]!r} stands twice for one question"
+            what = f"answer id {ids[again]!r} occurs twice for one question"
             fix = "give each answer of a question an id of its own"
             raise Place(path, members[again].line).error(what, fix)
         pairs = zip(ids, members, strict=True)

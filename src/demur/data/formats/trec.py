@@ -73,7 +73,7 @@ def _judgements(path: str | Path) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _twice(question: str, document: str, path: str | Path, line: int) -> DataError:
-    what = f"document {document!r} stands twice for question {question!r}"
+    what = f"document {document!r} occurs twice for question {question!r}"
     return DataError(what, path=path, line=line, fix="keep one of the two lines")
 
 

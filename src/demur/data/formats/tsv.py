@@ -50,7 +50,7 @@ def _asnq_rows(path: str | Path) -> Iterator[Row]:
         kind = label(cells[2], place)
         if kind not in _ASNQ:
             fix = "read it as tsv if its labels are 0 and 1"
-            raise place.error(f"label {shown(cells[2])} is none of ASNQ's 1, 2, 3 and 4", fix)
+            raise place.error(f"label {shown(cells[2])} is not one of ASNQ's 1, 2, 3 and 4", fix)
         yield Row("", cells[0], "", cells[1], int(kind == 4), line, _ASNQ[kind])
 
 

@@ -76,7 +76,7 @@ def _candidate(id: str, text: str, grade: int) -> Candidate:
 
 def _grade(text: str, place: Place) -> int:
     if text not in ("1", "2", "3", "4"):
-        raise place.error(f"grade {text!r} is none of 1, 2, 3, 4", "obtain the file again")
+        raise place.error(f"grade {text!r} is not one of 1, 2, 3, 4", "obtain the file again")
     return int(text)
 
 

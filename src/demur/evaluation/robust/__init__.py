@@ -1,4 +1,4 @@
-"""Whether a ranker stays good when texts are meddled with: one suite, the same for all rankers."""
+"""Whether a ranker stays good when texts are changed: one suite, the same for all rankers."""
 
 from demur.evaluation.robust.page import write
 from demur.evaluation.robust.suite import Finding, Robustness, robustness

@@ -16,7 +16,7 @@ WORDS = 0.1  # of a text's words
 
 @dataclass(frozen=True)
 class Condition:
-    """One way to meddle with pools, once for each seed; `family` is what it is a case of."""
+    """One way to change pools, once for each seed; `family` is what it is a case of."""
 
     family: str
     name: str

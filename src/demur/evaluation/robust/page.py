@@ -97,7 +97,7 @@ def _table(rows: Sequence[Finding]) -> str:
 
 def draw(found: Robustness, path: Path) -> None:
     """P@1 by the share of answers, questions or both that have slips; a line for each ranker."""
-    from demur.evaluation.plots import COLOURS, DASHES, MARKERS, legend, picture
+    from demur.evaluation.plots.confidence import COLOURS, DASHES, MARKERS, legend, picture
 
     def figure(axes: Sequence[Axes]) -> None:
         for ax, where in zip(axes, ("answers", "questions", "both"), strict=True):

@@ -10,12 +10,12 @@ import numpy as np
 
 from demur.data import roles
 from demur.errors import DataError, UsageError
+from demur.evaluation.comparison.significance import holm, mcnemar, permutation
 from demur.evaluation.evaluating import evaluate
 from demur.evaluation.intervals import estimates, generator
 from demur.evaluation.robust.conditions import changed, conditions, numbers_changed
-from demur.evaluation.significance import holm, mcnemar, permutation
 from demur.rankers import Ranker
-from demur.rankers.overlap import Overlap
+from demur.rankers.lexical.overlap import Overlap
 from demur.types import FloatArray, Pool
 
 MEASURES = ("P@1", "MAP")

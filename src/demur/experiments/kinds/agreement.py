@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.errors import UsageError
-from demur.experiments.halves import Promise
+from demur.experiments.kinds.answer_figures import RULES, Numbers, gated, plain, selective
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.of_answers import RULES, Numbers, gated, plain, selective
+from demur.experiments.kinds.halves import Promise
 from demur.files import sha256
 from demur.reading import published
 from demur.reading.normalise import exact, normalise, overlap

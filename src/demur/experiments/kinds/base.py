@@ -62,7 +62,7 @@ class Kind(ABC):
 
     def load(self, data: str, fit: str = "") -> Loaded:
         """The data of a column; ids joined by + are read one after the other."""
-        from demur.experiments.learning import hash_of, pools_of
+        from demur.experiments.models.cached_models import hash_of, pools_of
 
         shas = [hash_of(names) for names in (data, fit) if names]
         return Loaded(pools_of(data), pools_of(fit), "-".join(shas))

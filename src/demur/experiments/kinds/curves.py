@@ -11,8 +11,8 @@ import numpy as np
 from demur.evaluation import evaluate
 from demur.experiments.kinds.base import Figure, Kept, Loaded
 from demur.experiments.kinds.ranking import PRECISION, Ranking
-from demur.experiments.learning import Step, learnt, pools_of, trained_by
-from demur.experiments.makers import built, maker, stages
+from demur.experiments.models.cached_models import Step, pools_of, ranker_of, trained_by
+from demur.experiments.models.rankers import built, maker, stages
 
 if TYPE_CHECKING:
     from demur.experiments.recipe import Column
@@ -35,7 +35,7 @@ class Curves(Ranking):
             points = {str(size): figures for size in sizes(run.column)}
         else:
             *before, last = stages(run)
-            start = learnt(before)
+            start = ranker_of(before)
             for size in sizes(run.column):
                 step = part(last, size, run.row.early, run.seed)
                 points[str(size)] = self._judged(run, loaded, trained_by(step, start))

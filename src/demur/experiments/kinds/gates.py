@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from demur.experiments.halves import MEASURES, Promise, tried
+from demur.experiments.kinds.answer_figures import selective
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.makers import built, identity, spelled
-from demur.experiments.of_answers import selective
+from demur.experiments.kinds.halves import MEASURES, Promise, tried
+from demur.experiments.models.rankers import built, identity, spelled
 from demur.risk import Predictions, qualifier
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Gates(Kind):
-    """Means over halves are kept. A convention is a rule for the threshold: see `demur.risk.control.METHODS`.
+    """Means over halves are kept. A convention is a rule for the threshold, one of `METHODS` in `demur.risk`.
 
     The ranker's word statistics, what a qualifier learns, and the thresholds that are tried all come from
     the column's `fit`, none of whose questions is calibrated on. Ranker and qualifier may name a [[model]].

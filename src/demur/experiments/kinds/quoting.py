@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from demur.evaluation.quoted import evaluate_answers
-from demur.experiments import observing
+from demur.evaluation.readers import evaluate_answers
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.kinds.reading import named, probes_for, readers
+from demur.experiments.kinds.reading import probes_for, reader_identity, readers
+from demur.experiments.models import reader_cache
 from demur.reading import squad
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ class Quoting(Kind):
 
     def depends(self, run: Run) -> Kept:
         """The reader."""
-        return {"reader": named(run, run.row.reader), "measures": run.table.measures}
+        return {"reader": reader_identity(run, run.row.reader), "measures": run.table.measures}
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by measure; null where the questions have none."""
         reader, _ = readers(run)
-        seen = observing.predictions(reader, loaded.pools, probes_for(reader, run))
+        seen = reader_cache.predictions(reader, loaded.pools, probes_for(reader, run))
         given = [text if says else "" for text, says in zip(seen.texts, seen.says.tolist(), strict=True)]
         measures = evaluate_answers(given, loaded.pools).measures
         figures = {name: (found.mean, found.low, found.high) for name, found in measures.items()}

@@ -11,8 +11,8 @@ import numpy as np
 from demur.evaluation import estimates, evaluate
 from demur.evaluation.measures import parse_measures
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.learning import relevant_of
-from demur.experiments.makers import by_epoch, made, maker
+from demur.experiments.models.cached_models import relevant_of
+from demur.experiments.models.rankers import by_epoch, made, maker
 
 if TYPE_CHECKING:
     from demur.evaluation import Report

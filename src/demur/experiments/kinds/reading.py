@@ -17,12 +17,12 @@ import numpy as np
 from demur.doubt import Doubt, Observed, doubt
 from demur.doubt.observing import observe
 from demur.errors import DemurError
-from demur.experiments import observing
-from demur.experiments.halves import Promise
+from demur.experiments.kinds.answer_figures import RULES, Numbers, gains, gated, plain, selective
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
-from demur.experiments.learning import hash_of
-from demur.experiments.makers import identity, spelled
-from demur.experiments.of_answers import RULES, Numbers, gains, gated, plain, selective
+from demur.experiments.kinds.halves import Promise
+from demur.experiments.models import reader_cache
+from demur.experiments.models.cached_models import hash_of
+from demur.experiments.models.rankers import identity, spelled
 from demur.reading.base import Reader
 from demur.reading.opening import reader as opened
 from demur.risk import Predictions
@@ -43,7 +43,7 @@ PRECISION = 6
 
 
 class Reading(Kind):
-    """Measures are those of `demur.experiments.of_answers`, ``gain AURC`` and the like, ``ms`` and ``extra``.
+    """Measures are those of `kinds.answer_figures`, ``gain AURC`` and the like, ``ms`` and ``extra``.
 
     Of each question that is answered the confidence and the outcome are kept, so that figures can be drawn.
     """
@@ -51,8 +51,8 @@ class Reading(Kind):
     def depends(self, run: Run) -> Kept:
         """The readers, the doubt, what probes learn from, and the promise."""
         return {
-            "reader": named(run, run.row.reader),
-            "others": [named(run, each) for each in listed(run.row.others)],
+            "reader": reader_identity(run, run.row.reader),
+            "others": [reader_identity(run, each) for each in listed(run.row.others)],
             "passes": run.row.passes,
             "doubt": run.row.doubt if run.row.doubt == ORACLE else doubt(run.row.doubt).spec,
             "train": hash_of(run.column.train) if run.column.train else "",
@@ -66,10 +66,10 @@ class Reading(Kind):
         """The figures by measure, and what was said of each answer."""
         reader, others = readers(run)
         probes = probes_for(reader, run)
-        seen = observing.predictions(reader, loaded.pools, probes)
-        given = [observing.predictions(each, loaded.pools, fixed=seen) for each in others]
+        seen = reader_cache.predictions(reader, loaded.pools, probes)
+        given = [reader_cache.predictions(each, loaded.pools, fixed=seen) for each in others]
         given += [
-            observing.predictions(reader, loaded.pools, fixed=seen, dropout=number)
+            reader_cache.predictions(reader, loaded.pools, fixed=seen, dropout=number)
             for number in range(run.row.passes)
         ]
         base = seen.predictions(loaded.pools, seen.probability)
@@ -117,7 +117,7 @@ def figures(run: Run, base: Predictions, found: Predictions) -> dict[str, Number
     return {name: known[name] for name in run.table.measures if name in known}
 
 
-def named(run: Run, spec: str) -> str:
+def reader_identity(run: Run, spec: str) -> str:
     """What a reader is known by: what it is made from, or what it is where nothing has to be made."""
     return identity(run, spec) if "{" in spec else _opened(spec).fingerprint
 
@@ -134,7 +134,7 @@ def reader_of(run: Run, make: bool = True) -> Reader:
     except DemurError:
         if make:
             raise
-        raise observing.NotKeptError("the reader") from None
+        raise reader_cache.NotKeptError("the reader") from None
 
 
 @lru_cache(maxsize=8)
@@ -148,17 +148,17 @@ def probes_for(reader: Reader, run: Run, make: bool = True) -> Probes | None:
         return None
     from demur.doubt.probe_training import ProbeTrainer
 
-    return observing.probes_of(reader, run.column.train, ProbeTrainer(), make)
+    return reader_cache.probes_of(reader, run.column.train, ProbeTrainer(), make)
 
 
 def _fitted(run: Run, reader: Reader, loaded: Loaded, probes: Probes | None) -> Doubt:
     """The doubt, fitted on the column's `fit` if it learns, with the run's seed where it takes one."""
     how = doubt(run.row.doubt)
-    if hasattr(how, "seed"):
+    if "seed" in how.settings:
         how = doubt(run.row.doubt, seed=run.seed)
     if not how.needs_fitting:
         return how
-    seen = observing.predictions(reader, loaded.fit, probes)
+    seen = reader_cache.predictions(reader, loaded.fit, probes)
     return how.fit(seen, seen.predictions(loaded.fit, seen.probability).correct)
 
 

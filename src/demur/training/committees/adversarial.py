@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from demur.errors import UnknownName, UsageError, require
 from demur.rankers.base import Ranker
-from demur.rankers.committee import Committee
-from demur.rankers.match_nets import Match, Trained
+from demur.rankers.ensembles.committee import Committee
+from demur.rankers.match_nets.match_nets import Match, Trained
 from demur.specs import parse
 from demur.training import innermost
 from demur.training.base import Report, Trainer, silent

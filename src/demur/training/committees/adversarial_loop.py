@@ -18,9 +18,10 @@ from torch import Tensor
 
 from demur.errors import Astray, DataError
 from demur.nets.match_net import Worded
-from demur.rankers import match_pairs, ranker
-from demur.rankers.match_nets import Trained
-from demur.rankers.word_numbers import Read
+from demur.rankers import ranker
+from demur.rankers.match_nets import match_pairs
+from demur.rankers.match_nets.match_nets import Trained
+from demur.rankers.match_nets.word_numbers import Read
 from demur.training.base import Report, sane, sound
 from demur.training.committees.adversarial_states import keep, resume
 from demur.training.committees.irgan import chances, deserved, drawn, highest, hinge, reinforce, reward
@@ -278,7 +279,7 @@ class Epochs:
         words = self.has.question_words, self.has.answer_words
         found = match_pairs.scores(net, self.read, questions, answers, words, batches)
         if not found.isfinite().all():  # nothing can be drawn by such scores, nor learnt from them
-            what = "one of the two nets went astray: its scores are not finite numbers"
+            what = "one of the two nets diverged: its scores are not finite numbers"
             raise Astray(f"{what}; lower learning_rate or generator_rate")
         grid = torch.full(texts.shape, -torch.inf)
         return grid.index_put((torch.from_numpy(rows), torch.from_numpy(columns)), found)

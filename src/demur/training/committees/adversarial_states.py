@@ -37,10 +37,10 @@ def resume(path: Path | None, state: TwoNets) -> bool:
     except (ValueError, KeyError) as error:
         raise tensors.broken(path, error) from None
     for name, optimiser in zip(_NETS, state.optimisers, strict=True):
-        weights = tensors.named(kept, f"{name}.")
+        weights = tensors.starting_with(kept, f"{name}.")
         getattr(state, name).load_state_dict(weights, strict=False)  # without vectors that stay
         tensors.remember(optimiser, kept, f"adam.{name}.")
-    for key, value in tensors.named(kept, "epoch.").items():
+    for key, value in tensors.starting_with(kept, "epoch.").items():
         number, _, what = key.partition(".")
         state.kept.setdefault(int(number), {})[what] = value
     return True

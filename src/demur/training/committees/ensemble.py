@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from demur.errors import UnknownName, UsageError
 from demur.rankers.base import Ranker
-from demur.rankers.committee import Committee
+from demur.rankers.ensembles.committee import Committee
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
 from demur.training.committees.members import Members, averaged
@@ -73,12 +73,12 @@ class Ensemble(Trainer):
 
     @property
     def depends(self) -> str:
-        """What the trainer of the members hangs on."""
+        """What the trainer of the members depends on."""
         by = seeded(self.by, self.seed)
         return f"{by.edition} {by.depends}"
 
     def sees(self, pool: Pool) -> list[Any]:
-        """What of a pool the members hang on."""
+        """What of a pool the members depend on."""
         return seeded(self.by, self.seed).sees(pool)
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:

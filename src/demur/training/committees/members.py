@@ -11,8 +11,8 @@ import numpy as np
 
 from demur.errors import UnknownName, UsageError
 from demur.rankers.base import Ranker
-from demur.rankers.committee import HOW, Committee
-from demur.rankers.match_nets import Match
+from demur.rankers.ensembles.committee import HOW, Committee
+from demur.rankers.match_nets.match_nets import Match
 from demur.training import innermost
 from demur.training.base import Report, Trainer, silent
 from demur.training.dev_set import judges, on_dev, sole

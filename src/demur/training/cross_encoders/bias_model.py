@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from demur import logistic
-from demur.rankers.overlap import Overlap
+from demur.rankers.lexical.overlap import Overlap
 from demur.text import tokenize
 from demur.types import Candidate, FloatArray, IntArray, Pool
 

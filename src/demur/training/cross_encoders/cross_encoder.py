@@ -18,9 +18,9 @@ from demur import precision
 from demur.embedders.encoder_loading import content, device_named
 from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
-from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
-from demur.rankers.cross_encoder import positions
-from demur.rankers.pairs import Pairs, tokenised
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
+from demur.rankers.cross_encoders.cross_encoder import positions
+from demur.rankers.cross_encoders.pairs import Pairs, tokenised
 from demur.training.base import Report, Trainer, silent
 from demur.training.cross_encoders.worst_group import WORST, worst
 from demur.training.dev_set import NEVER, judges, on_dev, sole
@@ -56,7 +56,7 @@ class CrossEncoder(Trainer):
     """
 
     name: ClassVar[str] = "cross-encoder"
-    whole: ClassVar[bool] = False  # whether it hangs on candidates that are not sampled too
+    whole: ClassVar[bool] = False  # whether it depends on candidates that are not sampled too
     base: str = "minilm"
     loss: str = "listwise"
     learning_rate: float = 1e-4

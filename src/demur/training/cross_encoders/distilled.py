@@ -14,9 +14,9 @@ import numpy as np
 
 from demur.errors import UsageError
 from demur.rankers import ranker
-from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
-from demur.rankers.ensemble import standardised
-from demur.rankers.floats import in_floats
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
+from demur.rankers.ensembles.base import standardised
+from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.training.base import Report
 from demur.training.cached_encoder import with_kept_vectors
 from demur.training.cross_encoders.cross_encoder import CrossEncoder

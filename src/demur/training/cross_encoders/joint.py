@@ -13,11 +13,11 @@ import numpy as np
 from demur import precision
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
-from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
-from demur.rankers.ensemble import resolve_member
-from demur.rankers.joint import FIRST
-from demur.rankers.joint import Joint as JointRanker
-from demur.rankers.pairs import Pairs
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
+from demur.rankers.cross_encoders.joint import FIRST
+from demur.rankers.cross_encoders.joint import Joint as JointRanker
+from demur.rankers.cross_encoders.pairs import Pairs
+from demur.rankers.ensembles.base import resolve_member
 from demur.training.base import Report
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.types import Candidate, Pool

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from demur.errors import UnknownName, UsageError
-from demur.rankers.cross_encoder import CrossEncoder as CrossEncoderRanker
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.training.base import Report
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.training.cross_encoders.worst_group import groups

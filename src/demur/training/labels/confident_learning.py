@@ -56,7 +56,7 @@ class Confident(Trainer):
 
     @property
     def depends(self) -> str:
-        """What the student hangs on."""
+        """What the student depends on."""
         by = seeded(self.student, self.seed)
         return f"{by.edition} {by.depends}"
 

@@ -25,9 +25,9 @@ import numpy as np
 
 from demur.errors import DataError, UnknownName, UsageError
 from demur.rankers import Ranker, ranker
-from demur.rankers.ensemble import standardised
-from demur.rankers.floats import in_floats
-from demur.rankers.fusion import Fusion
+from demur.rankers.ensembles.base import standardised
+from demur.rankers.ensembles.fusion import Fusion
+from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.training import seeded
 from demur.training.base import Report, Trainer, silent
 from demur.training.cached_encoder import with_kept_vectors

@@ -3,7 +3,7 @@
 Dependence is measured by random Fourier features: r functions of each feature, and the squared covariances
 of all functions of one feature with all of another. With n samples, d features and all r functions in Z that
 is the squared norm of a d·r × d·r matrix less its blocks of a feature with itself. As n is far below d·r, the
-norm is taken from the n × n Gram matrix of Z, which does not hang on the weights and so is made once.
+norm is taken from the n × n Gram matrix of Z, which does not depend on the weights and so is made once.
 
 Weights of a few hundred pairs can make a few features independent, but not the 384 of a small encoder: see
 docs/decorrelation.md for what was measured.

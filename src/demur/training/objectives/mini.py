@@ -12,7 +12,7 @@ from demur.training.objectives.pool_losses import listwise
 from demur.training.readers.mini_teacher import LABELS
 from demur.types import FloatArray
 
-_LITTLE = 1e-3  # Adam's steps hang on no factor, but gradients are clipped together, and probes' are large
+_LITTLE = 1e-3  # Adam's steps depend on no factor, but gradients are clipped together, and probes' are large
 
 
 def ranked(scores: Tensor, right: Sequence[bool], sizes: Sequence[int]) -> Tensor:
@@ -36,7 +36,7 @@ def agreeing(
     return loss / len(sizes)
 
 
-def read(
+def reading_loss(
     scores: Tensor,  # b
     spans: Tensor,  # b × 2 × t
     layers: Tensor,  # b × probes × 2 × t

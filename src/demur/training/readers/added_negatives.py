@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from demur.embedders.base import Embedder, Vectors
-from demur.rankers.bm25 import BM25
-from demur.rankers.index import Index
+from demur.rankers.lexical.bm25 import BM25
+from demur.rankers.lexical.index import Index
 from demur.types import Candidate, Pool
 
 AMONG = 20

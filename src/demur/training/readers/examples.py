@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.errors import UsageError
-from demur.evaluation.quoted import readings_of
+from demur.evaluation.readers import readings_of
 from demur.rankers.base import Ranker
 from demur.reading import squad
 from demur.reading.base import Reader

@@ -20,8 +20,8 @@ from demur.embedders.caching import kept
 from demur.embedders.encoder_loading import content, device_named
 from demur.errors import UsageError, require
 from demur.rankers import Ranker, ranker
-from demur.rankers.cross_encoder import CrossEncoder, positions
-from demur.rankers.floats import in_floats
+from demur.rankers.cross_encoders.cross_encoder import CrossEncoder, positions
+from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.reading.mini_torch import MiniTorch, batch_of
 from demur.reading.span_reader import Tokens
 from demur.training.base import Report, Trainer, silent
@@ -261,7 +261,7 @@ class Mini(Trainer):
         checkpoint: Path | None,
         report: Report,
     ) -> None:
-        from demur.training.objectives.mini import agreeing, ranked, read
+        from demur.training.objectives.mini import agreeing, ranked, reading_loss
 
         device, most = next(network.parameters()).device, positions(network)
 
@@ -278,7 +278,7 @@ class Mini(Trainer):
                 return ranked(scores, right, sizes), len(windows)
             places = [example.span or (0, 0) for example in some]
             judged = None if self.tasks == "read" else right
-            return read(scores, spans, layers, there, places, judged), len(windows)
+            return reading_loss(scores, spans, layers, there, places, judged), len(windows)
 
         over = np.cumsum([len(order) for order in orders]).tolist()
         steps = [step for order in orders for step in order]

@@ -11,7 +11,7 @@ import numpy as np
 from demur import logistic, store
 from demur.errors import UsageError
 from demur.rankers import open_model
-from demur.reading.confidence import Sureness, names
+from demur.reading.confidence import ConfidenceModel, names
 from demur.reading.normalise import overlap
 from demur.reading.one_pass import Looking
 from demur.reading.published import golds
@@ -24,7 +24,7 @@ _USUAL = (0.005, 0.995)  # between these quantiles of a signal more is more; bey
 L = TypeVar("L", bound=Looking)
 
 
-def taught(mini: L, pools: Sequence[Pool], made: Mapping[str, Any] | None = None) -> Sureness:
+def taught(mini: L, pools: Sequence[Pool], made: Mapping[str, Any] | None = None) -> ConfidenceModel:
     """What these pools teach of how sure mini may be: of the first three passages of each, which are right.
 
     A passage is right if its label is above zero and, where the pool says its answers as SQuAD does, if half
@@ -39,7 +39,7 @@ def taught(mini: L, pools: Sequence[Pool], made: Mapping[str, Any] | None = None
     weights, constant = logistic.fit(table, logistic.softened(right), signed=True)
     ranges = np.column_stack([low, high, weights])
     facts = {"pools": len(pools), "passages": len(pairs), "right": int(right.sum()), **(made or {})}
-    return Sureness(tuple(names((table.shape[1] - 5) // 2)), constant, ranges, facts)
+    return ConfidenceModel(tuple(names((table.shape[1] - 5) // 2)), constant, ranges, facts)
 
 
 def _judged(mini: Looking, pools: Sequence[Pool]) -> tuple[list[tuple[str, str]], FloatArray]:

@@ -14,7 +14,7 @@ import numpy as np
 from demur.errors import UsageError
 from demur.precision import AUTO
 from demur.rankers import Ranker
-from demur.rankers.ensemble import standardised
+from demur.rankers.ensembles.base import standardised
 from demur.reading.mini_torch import MiniTorch
 from demur.training.base import Report
 from demur.training.cached_encoder import with_kept_vectors

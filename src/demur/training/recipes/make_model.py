@@ -11,7 +11,7 @@ from demur import store
 from demur.errors import DataError
 from demur.evaluation import Report as Measured
 from demur.evaluation import evaluate
-from demur.evaluation.quoted import evaluate_reader
+from demur.evaluation.readers import evaluate_reader
 from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.reading.base import Reader

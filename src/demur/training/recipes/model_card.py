@@ -153,7 +153,7 @@ def _trials(trials: Sequence[Trial]) -> str:
 
 
 def _reached(value: float | None) -> str:
-    return "went astray" if value is None else f"{value:.4f}"
+    return "diverged" if value is None else f"{value:.4f}"
 
 
 def _terms(done: Sequence[Done]) -> list[str]:

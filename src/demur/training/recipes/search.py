@@ -63,7 +63,7 @@ class Search:
 class Trial:
     """Settings that were tried, and what they came to on the dev set: the mean, and seed by seed.
 
-    There is no value where training went astray.
+    There is no value where training diverged.
     """
 
     settings: dict[str, Setting]
@@ -174,7 +174,7 @@ def _with(recipe: Recipe, settings: Mapping[str, Setting]) -> Recipe:
 
 
 def _proposed(wanted: Search, done: Sequence[Trial]) -> Iterator[dict[str, Setting]]:
-    """The settings of each trial; those of tpe hang on what the trials in `done` came to."""
+    """The settings of each trial; those of tpe depend on what the trials in `done` came to."""
     if wanted.method == "grid":
         for values in itertools.product(*wanted.space.values()):
             yield dict(zip(wanted.space, values, strict=True))

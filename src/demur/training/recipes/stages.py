@@ -1,7 +1,6 @@
-"""Training in stages, each from what the one before came to: first on other data, say, then on one's own.
+"""Recipes of `demur train`: stages, each of which goes on from the one before, first on other data, say.
 
-What is done is kept until all stages are, each under a hash of all that it depends on. A run that was killed
-goes on there, and ends with the same model.
+What is done is kept until all stages are, each under a hash of all that it depends on; see `run_stages`.
 """
 
 from __future__ import annotations
@@ -9,21 +8,20 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from demur import __version__, data, store
+from demur import __version__, data
 from demur.data.subsets import sample
 from demur.errors import DataError, UsageError
-from demur.rankers import Ranker, open_model
-from demur.rankers.opening import save
+from demur.rankers import Ranker
 from demur.specs import Setting, parse
-from demur.training import Report, Trainer, innermost, trainer
-from demur.training.base import noting, silent
+from demur.training import Report, Trainer, trainer
+from demur.training.base import silent
 from demur.training.distributed import leads
+from demur.training.recipes.run_stages import StageJob, run_stages
 from demur.training.recipes.search import Search
 from demur.types import Pool
 
@@ -95,7 +93,7 @@ class Recipe:
     def _check_scales(self) -> None:
         if self.scale not in self.scales:
             known = f"its scales are {', '.join(self.scales)}" if self.scales else "it has no scales"
-            raise UsageError(f"scale={self.scale!r} is none of the recipe's; {known}")
+            raise UsageError(f"scale={self.scale!r} is not one of the recipe's; {known}")
         for name in self.scales.keys() - {self.scale}:
             replace(self, scales={name: self.scales[name]}, scale=name)  # checks it
 
@@ -134,37 +132,22 @@ def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tu
 
     The report says of each fact which stage of how many it is from.
     """
-    ranker: Ranker | None = None
-    done: list[Done] = []
-    keyed = list(_keyed(recipe))
-    before = None
-    for _, by, pools, dev, _ in keyed:  # so that a mistake in the last is not found after hours
-        if before is None or type(innermost(before)).__module__.startswith("demur."):  # of others, who knows
-            by.follows(before)
-        by.check(pools, dev)
-        before = by
-    for number, (stage, by, pools, dev, known_by) in enumerate(keyed, 1):
-        folder = None if work is None else work / known_by
-        if folder is not None and store.is_model(folder):
-            ranker = open_model(folder)
-            done.append(Done(**store.opened(folder, check=False).made))
-            continue
-        log: list[dict[str, Any]] = []
+    jobs = [_job(*each, work) for each in list(_keyed(recipe))]
+    ranker, facts = run_stages(jobs, report)
+    return ranker, [Done(**each) for each in facts]
 
-        def told(facts: dict[str, Any], number: int = number) -> None:
-            report({**facts, "stage": number, "stages": len(recipe.stage)})
 
-        started = time.monotonic()
-        standing = None if folder is None else folder.with_name(f"{known_by}.standing")
-        ranker = by.train(pools, dev, start=ranker, checkpoints=standing, report=noting(log, told))
-        said = Done(stage.data, stage.dev, by.spec, counts(pools), log, round(time.monotonic() - started, 1))
-        done.append(said)
-        if folder is not None and standing is not None and leads():
-            save(ranker, folder, asdict(said))
-            shutil.rmtree(standing, ignore_errors=True)  # its checkpoints are larger than the model
-    if ranker is None:
-        raise UsageError("a recipe needs at least one [[stage]] with data")
-    return ranker, done
+def _job(
+    stage: Stage, by: Trainer, pools: Sequence[Pool], dev: Sequence[Pool], known_by: str, work: Path | None
+) -> StageJob:
+    """A stage as it is run: its model and its checkpoints lie in `work`."""
+
+    def facts(log: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
+        return asdict(Done(stage.data, stage.dev, by.spec, counts(pools), log, seconds))
+
+    folder = None if work is None else work / known_by
+    checkpoints = None if work is None else work / f"{known_by}.standing"
+    return StageJob(by, lambda: (pools, dev), facts, folder, checkpoints)
 
 
 def _keyed(recipe: Recipe) -> Iterator[tuple[Stage, Trainer, Sequence[Pool], Sequence[Pool], str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from demur.embedders.base import Vectors
-from demur.rankers.word_numbers import Read, Words
+from demur.rankers.match_nets.word_numbers import Read, Words
 
 _MOST = 1 << 28  # bytes of vectors that are held
 

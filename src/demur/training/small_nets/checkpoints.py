@@ -37,6 +37,6 @@ def resume(
         facts: dict[str, Any] = json.loads(said["facts"])
     except (ValueError, KeyError) as error:
         raise tensors.broken(path, error) from None
-    net.load_state_dict(tensors.named(kept, "now."))
+    net.load_state_dict(tensors.starting_with(kept, "now."))
     tensors.remember(optimiser, kept)
-    return tensors.named(kept, "best."), facts
+    return tensors.starting_with(kept, "best."), facts

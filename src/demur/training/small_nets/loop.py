@@ -1,6 +1,6 @@
 """The loop that teaches small nets: shuffled batches, Adam as Keras has it, and early stopping on a dev set.
 
-The random numbers of an epoch hang on the seed and its number alone. So training that goes on from a
+The random numbers of an epoch depend on the seed and its number alone. So training that goes on from a
 checkpoint ends with the same numbers as if it had never stopped.
 """
 

@@ -15,10 +15,10 @@ from demur.embedders import embedder
 from demur.embedders.tables import Table, table
 from demur.embedders.words import located
 from demur.errors import DataError, UnknownName, UsageError, require
-from demur.rankers import match_nets as rankers
 from demur.rankers.base import Ranker
-from demur.rankers.match_nets import Match, Trained
-from demur.rankers.word_numbers import Context, Lexicon, Words
+from demur.rankers.match_nets import match_nets as rankers
+from demur.rankers.match_nets.match_nets import Match, Trained
+from demur.rankers.match_nets.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
 from demur.training import innermost
 from demur.training.base import Report, Trainer, silent
@@ -146,7 +146,7 @@ class MatchTrainer(Trainer):
     def _fit(
         self, has: Trained, negatives: Negatives, dev: Sequence[Pool], checkpoint: Path | None, report: Report
     ) -> None:
-        from demur.rankers import match_pairs
+        from demur.rankers.match_nets import match_pairs
 
         read, words = negatives.read(has.words), (has.question_words, has.answer_words)
         margin, lengths = self.margin or has.network.net.margin, np.diff(read.first)
@@ -169,7 +169,7 @@ class MatchTrainer(Trainer):
         for first, end in itertools.pairwise(np.cumsum([0, *(len(each) for each, _ in epochs)]).tolist()):
             steps += [range(at, min(at + self.batch, end)) for at in range(first, end, self.batch)]
             ends.append(len(steps))
-        judge = judged(self.kind, has, dev, self.early)
+        judge = dev_measure(self.kind, has, dev, self.early)
         schedule = Schedule(
             self.learning_rate, 0.02, self.weight_decay, precision="fp32", patience=self.patience
         )
@@ -223,7 +223,9 @@ def parse_name(spec: str) -> str:
         return ""
 
 
-def judged(kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str) -> Callable[[], float] | None:
+def dev_measure(
+    kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str
+) -> Callable[[], float] | None:
     """What says how good a net is as it stands; None if there is nothing to say it by."""
     if measure in NEVER or not judges(dev):
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from demur.errors import DataError
-from demur.rankers.word_numbers import Read, Words
+from demur.rankers.match_nets.word_numbers import Read, Words
 from demur.types import IntArray, Pool
 
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 from demur.embedders import Embedder, embedder
 from demur.embedders.caching import kept
 from demur.errors import DataError, UsageError, require
-from demur.rankers import network
 from demur.rankers.base import Ranker
-from demur.rankers.learnt import Learnt
+from demur.rankers.vectors import network
+from demur.rankers.vectors.net_weights import NetWeights
 from demur.training.base import Report, Trainer, silent
 from demur.types import Pool
 
@@ -122,7 +122,7 @@ class Small(Trainer):
             named = checkpoints / f"{self._key(data, dev, start)}.safetensors"
         teach(net, examples, dev_measure, course, named, report)
         weights = {name: tensor.numpy().copy() for name, tensor in net.state_dict().items()}
-        return self.ranker.of(Learnt(self.features, weights, kept(features)))
+        return self.ranker.of(NetWeights(self.features, weights, kept(features)))
 
     @property
     def like_cosine(self) -> bool:

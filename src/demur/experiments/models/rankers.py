@@ -1,0 +1,114 @@
+"""The ranker of a run: built from its spec, or trained stage by stage; and what it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from demur.embedders.dataset_vectors import dataset_vectors, place
+from demur.embedders.skipgram import Training
+from demur.errors import UsageError
+from demur.experiments.models import cached_models
+from demur.experiments.models.cache_keys import anywhere
+from demur.experiments.recipe import Row, Vectors
+from demur.rankers import Ranker, ranker
+from demur.rankers.vectors.recipe_encoder import in_floats
+
+if TYPE_CHECKING:
+    from demur.experiments.kinds.base import Kept
+    from demur.experiments.runs import Run
+
+
+def spelled(run: Run, spec: str, there: bool = True) -> str:
+    """A spec of a recipe with files of word vectors and folders of models in the place of names in braces.
+
+    ``{vectors}`` stands for those that the column names. What is not there is made, if it is to be `there`.
+    """
+    for model in run.table.model:
+        if f"{{{model.name}}}" in spec:
+            stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in model.stage]
+            row = Row(model.name, trainer=spelled(run, model.trainer, there), stage=stage)
+            steps = cached_models.steps_of(row, run.column, model.seed)
+            folder = cached_models.folder_of(steps) if there else cached_models.place(steps)
+            spec = spec.replace(f"{{{model.name}}}", str(folder))
+    for vectors in run.table.vectors:
+        names = [vectors.name] + ["vectors"] * (run.column.vectors == vectors.name)
+        for name in names:
+            if f"{{{name}}}" in spec:
+                found = (dataset_vectors if there else place)(vectors.data, _how(vectors))
+                spec = spec.replace(f"{{{name}}}", str(found))
+    if "{" in spec:
+        raise UsageError(
+            f"{spec}: nothing is called so; add [[vectors]] or [[model]], or vectors to the column"
+        )
+    return spec
+
+
+def identity(run: Run, spec: str) -> str:
+    """A spec with names that depend on what models and vectors are made from, not on what came out.
+
+    They need not be made for it; nor are two that were made on different machines alike to the last bit.
+    """
+    return anywhere(spelled(run, spec, there=False))
+
+
+def _how(vectors: Vectors) -> Training:
+    return Training(
+        width=vectors.width, min_count=vectors.min_count, epochs=vectors.epochs, model=vectors.model
+    )
+
+
+def built(run: Run) -> Ranker:
+    """The ranker of a run that learns nothing, with the run's seed where it takes one."""
+    spec = in_floats(spelled(run, run.row.ranker))
+    found = ranker(spec)
+    return ranker(spec, seed=run.seed) if "seed" in found.settings else found
+
+
+def stages(run: Run, there: bool = True) -> list[cached_models.Step]:
+    """The stages of a run, the column's data and settings in their place, and what they name there or not."""
+    stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in run.row.stage]
+    row = replace(run.row, trainer=spelled(run, run.row.trainer, there), stage=stage)
+    return cached_models.steps_of(row, run.column, run.seed)
+
+
+def made(run: Run) -> Ranker:
+    """The ranker of a run."""
+    if run.row.ranker:
+        return built(run)
+    trained = cached_models.ranker_of(stages(run))
+    if trained is None:
+        raise UsageError(f"row {run.row.name!r} has no stage to learn from")
+    return trained
+
+
+def by_epoch(run: Run) -> Kept:
+    """What dev said after each epoch of each stage of a run that learns, if anything."""
+    found = cached_models.by_epoch(stages(run)) if run.row.trainer else []
+    return {"epochs": found} if any(found) else {}
+
+
+def maker(run: Run) -> dict[str, Any]:
+    """What the ranker of a run depends on."""
+    if run.row.ranker:
+        whole = "{" not in run.row.ranker  # and names nothing that would have to be made
+        return {
+            "ranker": run.row.ranker,
+            "made of": built(run).fingerprint if whole else identity(run, run.row.ranker),
+        }
+    steps = stages(run, there=False)
+    said = [[step.data, step.dev, step.settings] for step in steps]
+    return {"trainer": run.row.trainer, "stages": said, "made of": cached_models.key(steps)}
+
+
+def prepare(run: Run) -> None:
+    """Make what runs share before several processes begin: vectors, all stages but the last, embeddings."""
+    if run.row.trainer:
+        steps = stages(run)
+        cached_models.ranker_of(steps[:-1])
+        cached_models.embed(steps[-1])
+        cached_models.embed(replace(steps[-1], data=run.column.data))
+
+
+__all__: Sequence[str] = ["built", "identity", "made", "maker", "prepare", "stages"]

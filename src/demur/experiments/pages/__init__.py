@@ -1,0 +1,1 @@
+"""Tables as pages: cells beside their baselines and beside what was published."""

@@ -1,0 +1,1 @@
+"""Results of runs as files: where they come from, and whether they still hold."""

@@ -1,0 +1,1 @@
+"""Rankers that pair the words of a question with those of an answer."""

@@ -1,0 +1,169 @@
+"""Questions and answers as the tokens of pairs, and batches of pairs with little padding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.types import IntArray, Pool
+
+if TYPE_CHECKING:
+    import torch
+
+_TOGETHER = 8192  # pairs tokenised in one call
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Tokens of pairs, end to end, in two arrays: a pair is ``tokens[first[i] : first[i + 1]]``."""
+
+    tokens: IntArray
+    kinds: IntArray  # per token: 0 for the question's, 1 for the answer's
+    first: IntArray  # one more than pairs
+    padding: int
+    typed: bool  # whether the network is told the kinds
+    cut: int  # pairs that were too long
+
+    @property
+    def lengths(self) -> IntArray:
+        """Tokens of each pair."""
+        return np.diff(self.first)
+
+    def batch(self, chosen: Sequence[int], device: str = "cpu") -> dict[str, torch.Tensor]:
+        """Some pairs as what a network takes: pairs × tokens, padded on the right."""
+        import torch
+
+        lengths = self.lengths[chosen]
+        shape = len(chosen), int(lengths.max(initial=1))
+        ids, kinds, mask = np.full(shape, self.padding), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        for row, (pair, length) in enumerate(zip(chosen, lengths.tolist(), strict=True)):
+            at = slice(self.first[pair], self.first[pair] + length)
+            ids[row, :length], kinds[row, :length], mask[row, :length] = self.tokens[at], self.kinds[at], 1
+        arrays = {"input_ids": ids, "attention_mask": mask} | (
+            {"token_type_ids": kinds} if self.typed else {}
+        )
+        return {name: torch.from_numpy(array).to(device) for name, array in arrays.items()}
+
+
+def tokenised(tokenizer: Any, pools: Sequence[Pool], max_length: int) -> Pairs:
+    """The pairs of some pools, pool after pool; of what is too long the answer's end is cut."""
+    questions = [whole(pool.question) for pool in pools for _ in pool.candidates]
+    answers = [whole(candidate.text) for pool in pools for candidate in pool.candidates]
+    longest = max_length // 2  # a question longer than that is cut too
+    tokens: list[Any] = []
+    kinds: list[Any] = []
+    counts = [0]
+    cut = 0
+    for at in range(0, len(answers), _TOGETHER):
+        found = tokenizer(
+            _shortened(tokenizer, questions[at : at + _TOGETHER], longest),
+            answers[at : at + _TOGETHER],
+            truncation="only_second",
+            max_length=max_length,
+            return_token_type_ids=True,
+            return_attention_mask=False,
+            verbose=False,
+        )
+        cut += sum(len(each) == max_length for each in found["input_ids"])
+        tokens += [np.array(each, np.int64) for each in found["input_ids"]]
+        kinds += [np.array(each, np.int64) for each in found["token_type_ids"]]
+        counts += [len(each) for each in found["input_ids"]]
+    empty = np.empty(0, np.int64)
+    return Pairs(
+        np.concatenate([empty, *tokens]),
+        np.concatenate([empty, *kinds]),
+        np.cumsum(counts),
+        int(tokenizer.pad_token_id or 0),
+        "token_type_ids" in tokenizer.model_input_names,
+        cut,
+    )
+
+
+def joined(pairs: Pairs, tokenizer: Any, others: Sequence[Sequence[str]], block: int, longest: int) -> Pairs:
+    """The pairs with further texts behind each, of `block` tokens at most, with kinds from 2 on.
+
+    Texts for which no room is left are left out.
+    """
+    different = list(dict.fromkeys(whole(text) for near in others for text in near))
+    ids = (
+        tokenizer(different, add_special_tokens=False, truncation=True, max_length=block - 1, verbose=False)[
+            "input_ids"
+        ]
+        if different
+        else []
+    )
+    known = {text: [*each, int(tokenizer.sep_token_id)] for text, each in zip(different, ids, strict=True)}
+    tokens: list[Any] = []
+    kinds: list[Any] = []
+    for place, near in enumerate(others):
+        at = slice(pairs.first[place], pairs.first[place + 1])
+        row, kind = [pairs.tokens[at]], [pairs.kinds[at]]
+        room = longest - len(row[0])
+        for number, text in enumerate(near, 2):
+            more = known[whole(text)][: max(room, 0)]
+            room -= len(more)
+            row.append(np.array(more, np.int64))
+            kind.append(np.full(len(more), number))
+        tokens.append(np.concatenate(row))
+        kinds.append(np.concatenate(kind))
+    empty = np.empty(0, np.int64)
+    first = np.cumsum([0, *map(len, tokens)])
+    return Pairs(
+        np.concatenate([empty, *tokens]),
+        np.concatenate([empty, *kinds]),
+        first,
+        pairs.padding,
+        True,
+        pairs.cut,
+    )
+
+
+def whole(text: str) -> str:
+    """The text without halves of characters, which a tokeniser refuses."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _shortened(tokenizer: Any, questions: list[str], longest: int) -> list[str]:
+    """The questions, those cut that would leave no room for an answer."""
+    if all(len(question) <= longest for question in questions):  # a token has at least one character
+        return questions
+    short: dict[str, str] = {}
+    for question in dict.fromkeys(questions):
+        spans = tokenizer(
+            question,
+            add_special_tokens=False,
+            return_offsets_mapping=True,
+            truncation=True,
+            max_length=longest,
+            verbose=False,
+        )["offset_mapping"]
+        short[question] = question[: spans[-1][1]] if len(spans) >= longest else question
+    return [short[question] for question in questions]
+
+
+def by_length(lengths: IntArray, budget: int, among: Sequence[int] | None = None) -> Iterator[list[int]]:
+    """Places in batches of at most `budget` tokens, padding counted; the longest come first."""
+    places = np.arange(len(lengths)) if among is None else np.asarray(among, np.int64)
+    places = places[np.argsort(-lengths[places], kind="stable")]
+    at = 0
+    while at < len(places):
+        together = max(1, budget // max(int(lengths[places[at]]), 1))
+        yield places[at : at + together].tolist()
+        at += together
+
+
+def stretches(pools: Iterable[Pool], pairs: int) -> Iterator[list[Pool]]:
+    """The pools in order, so many at a time that they have `pairs` or more; at the end perhaps fewer."""
+    held: list[Pool] = []
+    count = 0
+    for pool in pools:
+        held.append(pool)
+        count += len(pool)
+        if count >= pairs:
+            yield held
+            held, count = [], 0
+    if held:
+        yield held

@@ -1,0 +1,1 @@
+"""Rankers that are made of other rankers."""

@@ -1,0 +1,1 @@
+"""Small nets that match words with words, with torch or from an ONNX file."""

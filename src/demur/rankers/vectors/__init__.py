@@ -1,0 +1,1 @@
+"""Rankers that compare one vector of the question with one vector of each answer."""

@@ -1,0 +1,25 @@
+"""What bare ``encoder`` has meant in recipes since before one came with demur in bytes: the one in floats.
+
+Stored results are of that, and a teacher may be slow. So recipes and trainers go on to mean it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from demur.embedders.encoder_loading import MINILM
+from demur.rankers.ensembles.fusion import RANKERS, WEIGHTS, Fusion
+from demur.specs import Spec, parse
+
+_BARE = re.compile(r"(?<![\w./-])encoder(?![\w./(-])")
+_NO_MODEL = re.compile(r"(?<![\w./-])encoder\((?![^()]*\bmodel=)\s*(?!\))")
+
+
+def in_floats(spec: str) -> str:
+    """The spec with MiniLM in floats, which needs torch, wherever an encoder's model is not said."""
+    if spec.partition("(")[0].strip() == Fusion.name:
+        settings = parse(spec).settings
+        if not settings.get("rankers"):
+            spec = str(Spec(Fusion.name, {"weights": WEIGHTS, **settings, "rankers": RANKERS}))
+    spec = _NO_MODEL.sub(f"encoder(model={MINILM}, ", spec)
+    return _BARE.sub(f"encoder(model={MINILM})", spec)

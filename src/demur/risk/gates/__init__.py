@@ -1,0 +1,1 @@
+"""Gates: calibrated on labelled questions, kept as files, checked on new questions."""

@@ -1,0 +1,77 @@
+"""What a gate promises, on what grounds, and where the promise ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from demur.risk.thresholds.control import PROMISING
+
+SCOPE = (
+    "It holds for questions drawn like the labelled ones, each independently of the others.",
+    "It does not hold once questions or passages have changed; `demur calibrate --check` looks for that.",
+    "It is as good as the labels: a wrong label counts as an error, or hides one.",
+    "It is used up by the questions it was made on: measure the gate on others, and if you choose between "
+    "rankers, confidences or risks by what came out, calibrate the chosen one on fresh questions.",
+    "It is about the answers given, taken together: not about each one, and not about how many are given.",
+)
+
+
+@dataclass(frozen=True)
+class Certificate(Mapping[str, Any]):
+    """The grounds of a gate's promise, also readable as a mapping of plain values."""
+
+    risk: float
+    confidence: float
+    questions: int  # tested on; all of them labelled
+    accepted: int
+    errors: int
+    bound: float  # upper bound on the risk, by the test that this threshold passed
+    method: str
+    seed: int
+    pools: int  # given, with those that only made thresholds or had no candidates
+    pools_sha256: str  # of the sorted ids
+    data: str
+    ranker: str
+    ranker_fingerprint: str
+    qualifier: str
+    demur: str
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._keys():
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys())
+
+    def __len__(self) -> int:
+        return len(self._keys())
+
+    def _keys(self) -> list[str]:
+        return [field.name for field in fields(self)]
+
+    @property
+    def promising(self) -> bool:
+        """Whether the method keeps the promise; some are there only to compare with."""
+        return self.method in PROMISING
+
+    @property
+    def promise(self) -> str:
+        """The promise in one plain sentence."""
+        if not self.promising:
+            seen = f"{self.errors:,} of {self.accepted:,} answers" if self.accepted else "no answers"
+            return (
+                f"At this threshold {seen} were wrong on {self.questions:,} labelled questions; "
+                f"the method {self.method} promises nothing about others."
+            )
+        return (
+            f"Answers at this threshold were wrong at most {percent(self.risk)} of the time, with "
+            f"{percent(self.confidence)} confidence, on {self.questions:,} labelled questions like these."
+        )
+
+
+def percent(share: float) -> str:
+    """A share as people write it."""
+    return f"{100 * share:.4g} %"

@@ -1,0 +1,75 @@
+"""Gates as files: JSON that people can read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from demur import store
+from demur.errors import DataError
+from demur.files import replacing, whole
+from demur.rankers.opening import HUB_ID
+from demur.risk.gates.certificate import Certificate
+from demur.risk.gates.pool_hashes import Marks
+from demur.specs import Spec, parse
+
+FORMAT = "demur gate 1"
+
+
+def write(
+    path: str | Path,
+    threshold: float | None,
+    certificate: Certificate,
+    marks: Marks,
+    confidences: tuple[float, ...],
+) -> None:
+    """Write a gate, with null for a threshold that lets all pass; the file is there whole or not at all."""
+    plain = {
+        "format": FORMAT,
+        "promise": certificate.promise,
+        "threshold": threshold,
+        "certificate": dict(certificate),
+        "confidences": list(confidences),
+        "marks": str(marks),
+    }
+    with replacing(path) as file:
+        json.dump(plain, file, ensure_ascii=False, indent=1, allow_nan=False)
+        file.write("\n")
+
+
+def read(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float, ...]]:
+    """The threshold, certificate, marks and confidences that a file holds."""
+    try:
+        plain: Any = json.loads(whole(path))
+        if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+            raise DataError("this is no gate", path=path, fix="make one with demur calibrate … -o FILE")
+        found = plain["certificate"]
+        certificate = Certificate(**{each.name: found[each.name] for each in fields(Certificate)})
+        confidences = tuple(float(value) for value in plain["confidences"])
+        threshold = float("-inf") if plain["threshold"] is None else float(plain["threshold"])
+        return threshold, certificate, Marks.of_text(plain["marks"]), confidences
+    except (ValueError, TypeError, KeyError) as error:
+        if isinstance(error, DataError):
+            raise
+        what = f"the gate is broken ({type(error).__name__}: {error})"
+        raise DataError(what, path=path, fix="calibrate it again") from None
+
+
+def beside(qualifier: str, place: Path | None) -> str:
+    """A gate's qualifier; the model that it asks is found again where gate and model were moved together.
+
+    It names a folder as whoever made the gate did, perhaps from another directory. If nothing is there, or
+    the gate lies in a folder of that name, that folder is meant. A hash says whether it is the same model.
+    """
+    asked = parse(qualifier)
+    if place is None or not store.is_model(place):
+        return qualifier
+    said = dict(asked.settings)
+    for key in ("model", "reader", "folder"):
+        named = str(said.get(key) or "")
+        gone = not Path(named).expanduser().exists() and not HUB_ID.fullmatch(named)
+        if named and (Path(named).name == place.name or gone):
+            said[key] = str(place)
+    return str(Spec(asked.name, said, asked.at))

@@ -1,0 +1,203 @@
+"""Where results come from: commits, editions, results of earlier editions, and cells that are run again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demur import editions
+from demur.cli.reproduce import reproduce
+from demur.cli.verify import verify_tables
+from demur.errors import UsageError
+from demur.experiments import tables
+from demur.experiments.pages import markdown
+from demur.experiments.recipe import Table
+from demur.experiments.results import earlier, provenance, verifying
+from demur.experiments.runs import Run, kept
+
+LEXICAL = "toy/table1: lexical"
+
+
+@pytest.fixture
+def filled(experiments: Path) -> tuple[Table, Path]:
+    """A table with results, and their folder."""
+    [table] = tables.find(experiments)
+    results = experiments.parent / "results"
+    tables.fill(table, results, (), lambda runs: None)
+    return table, results
+
+
+def changed(results: Path, row: str = "bm25", **said: Any) -> Path:
+    """A stored result with some of what it says changed, or left out."""
+    file = results / f"toy/table1/{row}/animals-seed0.json"
+    found = json.loads(file.read_text()) | said
+    file.write_text(json.dumps({name: value for name, value in found.items() if value is not None}))
+    return file
+
+
+def made_earlier(results: Path, row: str = "bm25", **said: Any) -> Path:
+    """The same as it was before keys held editions."""
+    return changed(results, row, editions=None, settings=None, key="0123456789abcdef", **said)
+
+
+def origins(table: Table, results: Path) -> dict[str, str]:
+    return {cell.row: cell.origin for cell in tables.cells(table, results)}
+
+
+def test_what_could_not_name_its_maker_is_refused(experiments: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [table] = tables.find(experiments)
+    results = experiments.parent / "results"
+    for commit, said in (("abc+", "uncommitted changes"), ("+", "outside a clone")):
+        monkeypatch.setattr(provenance, "commit", lambda commit=commit: commit)
+        with pytest.raises(UsageError, match=f"{said}.*, so .* could not name .* --dirty, which marks") as e:
+            tables.fill(table, results, (), lambda runs: None, dirty=False)
+        assert "\n" not in str(e.value) and not list(results.rglob("*.json"))
+    tables.fill(table, results, ["lexical"], lambda runs: None, dirty=True)
+    assert origins(table, results) == {"bm25": "dirty", "random": "", "not yet": ""}
+    section = markdown.section(table, results)
+    assert "<sup>+</sup>" in section and "+ made by code that was not committed" in section
+    tables.fill(table, results, ["lexical"], lambda runs: None, dirty=False)  # what is there is not run
+    monkeypatch.setattr(provenance, "commit", lambda: "abc")
+    tables.fill(table, results, ["floor"], lambda runs: None, dirty=False)
+    assert origins(table, results)["random"] == ""
+
+
+def test_the_commit_is_that_of_the_clone() -> None:
+    found = provenance.commit()
+    assert found.rstrip("+") == "" or len(found.rstrip("+")) == 12
+
+
+def test_the_processor_is_told() -> None:
+    found = provenance.kind()
+    assert found["name"] and isinstance(found["has"], list)
+
+
+def test_a_raised_edition_makes_stale_and_is_made_anew(
+    filled: tuple[Table, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, results = filled
+    monkeypatch.setitem(editions.RAISED, "ranker bm25", 2)
+    assert origins(table, results)["bm25"] == "stale"
+    assert "§ out of date" in markdown.section(table, results)
+    tables.fill(table, results, (), lambda runs: None)
+    assert origins(table, results)["bm25"] in ("", "dirty")
+    made = [found for run in tables.runs(table) if (found := kept(run, results)) and run.row.name == "bm25"]
+    assert [found["editions"]["ranker bm25"] for found in made] == [2] * len(made) and made
+
+
+def test_results_of_an_earlier_edition_are_marked_and_left_alone(filled: tuple[Table, Path]) -> None:
+    table, results = filled
+    file = made_earlier(results, commit="abc+")
+    before = file.read_bytes()
+    assert origins(table, results)["bm25"] == "earlier"
+    assert "‡ made by an earlier edition; no cell of its kind" in markdown.section(table, results)
+    tables.fill(table, results, (), lambda runs: None)
+    assert file.read_bytes() == before, "its key is nobody's to renew"
+
+
+@pytest.mark.parametrize("said", [{"ranker": "bm25(k1=2)"}, {"data_sha256": "other"}, {"seed": 9}])
+def test_an_earlier_result_of_something_else_is_made_anew(
+    filled: tuple[Table, Path], said: dict[str, Any]
+) -> None:
+    table, results = filled
+    file = made_earlier(results, **said)
+    tables.fill(table, results, (), lambda runs: None)
+    assert "editions" in json.loads(file.read_text())
+
+
+def test_cells_that_come_again_confirm_their_kind(filled: tuple[Table, Path]) -> None:
+    table, results = filled
+    made_earlier(results)
+    before = {file: file.read_bytes() for file in results.rglob("*.json")}
+    done = list(verifying.again(verifying.drawn(table, results, 1, 0, ["lexical"]), results))
+    [(run, one)] = done
+    assert one.holds and one.difference == 0 and one.tolerance == verifying.EXACT
+    assert {file: file.read_bytes() for file in results.rglob("*.json")} == before, "nothing is written"
+    file = verifying.recorded(done, results)
+    [cell] = json.loads(file.read_text())[LEXICAL]
+    assert cell["holds"] and cell["made_by"] and cell["processor"] and earlier.family(run) == LEXICAL
+    assert origins(table, results)["bm25"] == "confirmed"
+    assert "° made by an earlier edition, confirmed by rerun of 1 cell of its kind" in markdown.section(
+        table, results
+    )
+    verifying.recorded(done, results)
+    assert len(json.loads(file.read_text())[LEXICAL]) == 1, "a cell stands there once"
+
+
+def test_a_cell_that_does_not_come_again_makes_its_kind_stale(filled: tuple[Table, Path]) -> None:
+    table, results = filled
+    file = made_earlier(results)
+    text = json.loads(file.read_text())
+    text["conventions"]["scan"]["estimates"]["P@1"][0] += 0.01
+    file.write_text(json.dumps(text))
+    done = list(verifying.again(verifying.drawn(table, results, 1, 0, ["lexical"]), results))
+    one = done[0][1]
+    assert not one.holds and one.measure == "P@1  scan" and one.difference == pytest.approx(0.01)
+    verifying.recorded(done, results)
+    assert origins(table, results)["bm25"] == "stale"
+    tables.fill(table, results, (), lambda runs: None)
+    assert "editions" in json.loads(file.read_text()) and origins(table, results)["bm25"] != "stale"
+
+
+def test_what_is_drawn_hangs_on_the_draw_and_goes_over_all_kinds(filled: tuple[Table, Path]) -> None:
+    table, results = filled
+    for draw in range(4):
+        found = verifying.drawn(table, results, 2, draw)
+        assert {run.row.name for run in found} == {"bm25", "random"}
+    every = {tuple(run.file for run in verifying.drawn(table, results, 3, draw)) for draw in range(8)}
+    assert len(every) > 1
+    assert verifying.drawn(table, results, 3, 1) == verifying.drawn(table, results, 3, 1)
+    assert len(verifying.drawn(table, results, 99, 0)) == 4
+    one_family = replace(table, row=[replace(row, group="one") for row in table.row])
+    for draw in range(4):
+        found = verifying.drawn(one_family, results, 2, draw)
+        assert {run.row.name for run in found} == {"bm25", "random"}, "all its rows, before one comes twice"
+
+
+def test_a_trained_cell_may_be_off_as_far_as_its_seeds() -> None:
+    from demur.experiments.recipe import Column, Row, Stage
+
+    row = Row("net", trainer="siamese", stage=[Stage("train")])
+    table = Table("toy", "t", "T", ["MAP"], ["fixed"], "", [Column("c", "example/questions")], [row])
+    run = Run(table, row, table.column[0], 0)
+
+    def result(mean: float) -> dict[str, Any]:
+        values = {"pools": ["q"], "values": {"MAP": [mean]}, "estimates": {"MAP": [mean, 0.0, 1.0]}}
+        return {"conventions": {"fixed": values}, "commit": "x", "threads": 1, "seconds": 0.1}
+
+    for off, holds in ((0.0029, True), (0.0031, False)):
+        found = verifying._beside(run, result(0.5), result(0.5 + off), Path("nowhere"))
+        assert (found.holds, found.tolerance) == (holds, verifying.TRAINED)
+    exact = replace(row, trainer="", stage=[], ranker="bm25")
+    other = Run(table, exact, table.column[0], 0)
+    assert not verifying._beside(other, result(0.5), result(0.50001), Path("nowhere")).holds
+
+
+def test_the_command_says_what_held_and_fails_if_something_did_not(
+    filled: tuple[Table, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    import typer
+
+    table, results = filled
+    verify_tables([table], results, 1, 0, ["lexical"], (), False, False)
+    assert "1 of 1 cells came again as they are kept" in capsys.readouterr().out
+    file = made_earlier(results)
+    text = json.loads(file.read_text())
+    text["conventions"]["fixed"]["estimates"]["MAP"][0] += 0.01
+    file.write_text(json.dumps(text))
+    with pytest.raises(typer.Exit) as stopped:
+        verify_tables([table], results, 1, 0, ["lexical"], (), True, True)
+    assert stopped.value.exit_code == 1
+    [cell] = json.loads(capsys.readouterr().out)
+    assert not cell["holds"] and cell["row"] == "bm25" and (results / earlier.RECORD).is_file()
+    with pytest.raises(UsageError, match="no results here that could be run again"):
+        verify_tables([table], results / "none", 1, 0, (), (), False, False)
+
+
+def test_record_goes_with_verify() -> None:
+    with pytest.raises(UsageError, match="say --verify N too"):
+        reproduce("scarce", "table1", only=None, column=None, seeds=0, cached=True, picture=None, record=True)

@@ -1,0 +1,176 @@
+"""What a gate says, whom it serves, and how it is checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import demur
+from demur.errors import DataError, NoThreshold, UsageError
+from demur.risk import Gate, calibrate, check, qualifier
+from demur.risk.gates.checking import DOUBT
+from demur.types import Candidate, Pool, Ranking
+from risk.questions import QUESTION, pools
+
+
+@pytest.fixture(scope="module")
+def gate() -> Gate:
+    return calibrate("overlap(weighted=false)", pools(400), 0.1, 0.9)
+
+
+def test_the_face_is_the_same() -> None:
+    assert demur.calibrate is calibrate and demur.NoThreshold is NoThreshold
+
+
+def test_certificate_tells_what_was_seen(gate: Gate) -> None:
+    found = gate.certificate
+    known = pools(400)
+    assert (found.pools, found.questions, found.risk, found.confidence) == (400, 360, 0.1, 0.9)
+    names = "".join(sorted(f"{pool.id}\n" for pool in known))
+    assert found.pools_sha256 == hashlib.sha256(names.encode()).hexdigest()
+    ranker = demur.ranker("overlap(weighted=false)")
+    assert (found.ranker, found.ranker_fingerprint) == (ranker.spec, ranker.fingerprint)
+    assert (gate.ranker, gate.qualifier) == (ranker.spec, qualifier("margin").spec)
+    assert found.demur == demur.__version__ and found.method == "ltt"
+    assert 0 < found.errors / found.accepted < found.bound <= 0.1
+    assert dict(found)["risk"] == 0.1 and len(found) == len(dataclasses.fields(found))
+    with pytest.raises(KeyError):
+        found["promise"]
+
+
+def test_promise_is_one_sentence(gate: Gate) -> None:
+    assert gate.promise == (
+        "Answers at this threshold were wrong at most 10 % of the time, with 90 % confidence, "
+        "on 360 labelled questions like these."
+    )
+    assert all(line.endswith(".") for line in gate.scope)
+
+
+def test_judges_as_it_was_calibrated(gate: Gate) -> None:
+    ranker = demur.ranker("overlap(weighted=false)")
+    new = pools(100, seed=5, name="new")
+    confidence = gate.confidence_of(ranker, new)
+    passed = gate.decide(ranker, new)
+    assert 0 < passed.sum() < 100
+    for pool, sure, passes in zip(new, confidence, passed, strict=True):
+        verdict = gate.judge(ranker.rank(pool.question, pool.candidates))
+        assert verdict.confidence == sure
+        assert (verdict.refusal == "") == passes == (sure >= gate.threshold)
+
+
+def test_refusal_is_a_sentence_with_both_numbers(gate: Gate) -> None:
+    two = (Candidate("a", "x"), Candidate("b", "y"))
+    told = gate.judge(Ranking(QUESTION, two, (gate.threshold - 1e-6, 0.0))).refusal
+    assert told.startswith("its confidence ") and "at most 10 % of answers are wrong" in told
+    shown = [float(word.rstrip(",")) for word in told.split() if word[0].isdigit()][:2]
+    assert shown[0] < shown[1]
+    assert gate.judge(Ranking(QUESTION, two, (gate.threshold, 0.0))).refusal == ""
+    assert gate.judge(Ranking(QUESTION, (), ())).refusal == "there is nothing to answer with"
+
+
+def test_order_of_pools_changes_nothing(gate: Gate) -> None:
+    assert calibrate("overlap(weighted=false)", pools(400)[::-1], 0.1, 0.9) == gate
+    assert calibrate("overlap(weighted=false)", iter(pools(400)), 0.1, 0.9) == gate
+
+
+def test_another_ranker_is_refused(gate: Gate) -> None:
+    with pytest.raises(UsageError, match=r"calibrated for the ranker overlap\(.*not for bm25"):
+        gate.check_ranker(demur.ranker("bm25"))
+    with pytest.raises(UsageError, match="calibrate a gate for this one"):
+        gate.predictions("bm25", pools(5, name="new"))
+    gate.check_ranker(demur.ranker("overlap(weighted=false)"))
+
+
+def test_the_same_spec_over_other_texts_is_another_ranker(tmp_path: Path) -> None:
+    one, two = (demur.ranker("bm25(stats=dataset)").prepare(pools(n)) for n in (3, 5))
+    made = calibrate(one, pools(400, wrong=0.1), 0.3, 0.9)
+    made.check_ranker(one)
+    with pytest.raises(UsageError, match="over other texts"):
+        made.check_ranker(two)
+
+
+def test_own_pools_are_refused(gate: Gate) -> None:
+    mixed = [*pools(20, name="new"), *pools(400)[7:10]]
+    with pytest.raises(UsageError, match="on 3 of these 23 pools, such as 'q7'"):
+        gate.predictions("overlap(weighted=false)", mixed)
+    with pytest.raises(UsageError, match="3 of these 23"):
+        check(gate, "overlap(weighted=false)", mixed)
+    other = [dataclasses.replace(pool, question=f"{pool.question}?") for pool in pools(30)]
+    found = gate.predictions("overlap(weighted=false)", other)  # the same ids, but other questions
+    assert found.risk(gate.threshold) < 0.3
+
+
+def test_files_hold_all_of_it(gate: Gate, tmp_path: Path) -> None:
+    gate.save(tmp_path / "gate.json")
+    assert Gate.load(tmp_path / "gate.json") == Gate.load(tmp_path) == gate, "a model folder holds its gate"
+    assert json.loads((tmp_path / "gate.json").read_text("utf-8"))["promise"] == gate.promise
+
+
+def test_a_gate_that_lets_all_pass(tmp_path: Path) -> None:
+    made = calibrate("overlap", pools(300, wrong=0), 0.2)
+    assert made.threshold == -np.inf and made.certificate.accepted == made.certificate.questions
+    made.save(tmp_path / "gate.json")
+    assert json.loads((tmp_path / "gate.json").read_text("utf-8"))["threshold"] is None
+    assert Gate.load(tmp_path / "gate.json") == made
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", "no json", '{"format": "demur gate 1"}', ""])
+def test_what_is_no_gate_is_one_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "gate.json").write_text(text, "utf-8")
+    with pytest.raises(DataError, match=r"gate\.json: .*gate"):
+        Gate.load(tmp_path / "gate.json")
+
+
+def test_a_broken_gate_is_one_line(gate: Gate, tmp_path: Path) -> None:
+    gate.save(tmp_path / "gate.json")
+    whole = json.loads((tmp_path / "gate.json").read_text("utf-8"))
+    for key, value in {"threshold": "x", "marks": "abc", "confidences": 3, "certificate": {}}.items():
+        (tmp_path / "gate.json").write_text(json.dumps(whole | {key: value}), "utf-8")
+        with pytest.raises(DataError, match="calibrate it again"):
+            Gate.load(tmp_path / "gate.json")
+
+
+def test_check_finds_too_many_errors_and_another_kind_of_question(gate: Gate) -> None:
+    spec = "overlap(weighted=false)"
+    same = check(gate, spec, pools(300, seed=1, name="new"))
+    assert not same.contradicted and not same.shifted and same.labelled and same.errors is not None
+    worse = check(gate, spec, [_spoilt(pool) for pool in pools(300, seed=1, name="new")])
+    assert worse.contradicted and not worse.shifted and worse.surprise is not None and worse.surprise < 1e-9
+    assert "contradicts the promise" in worse.sentences[0]
+    shifted = check(
+        gate, spec, [pool for pool in pools(300, seed=1, name="new") if "which ship" in pool.answers[0]]
+    )
+    assert shifted.shifted and "of another kind" in shifted.sentences[1]
+    for found in (same, worse, shifted):
+        assert all(line.endswith(".") and "\n" not in line for line in found.sentences)
+
+
+def _spoilt(pool: Pool) -> Pool:
+    return Pool.of(pool.question, pool.answers, [0, 1], id=pool.id)
+
+
+def test_check_without_labels_looks_at_confidence_only(gate: Gate) -> None:
+    spec = "overlap(weighted=false)"
+    blank = [Pool.of(pool.question, pool.answers, id=pool.id) for pool in pools(200, seed=1, name="new")]
+    found = check(gate, spec, blank)
+    assert not found.labelled and found.errors is None and not found.contradicted and not found.shifted
+    assert "no labels" in found.sentences[0]
+    with pytest.raises(UsageError, match="nobody has judged the candidate"):
+        check(gate, spec, [*blank, *pools(2, name="other")])
+    with pytest.raises(UsageError, match="no questions with candidates"):
+        check(gate, spec, [])
+
+
+def test_check_seldom_cries_wolf() -> None:
+    """Over many good batches both alarms ring about as seldom as they say."""
+    rung = np.zeros(2)
+    made = calibrate("overlap", pools(300, seed=99), 0.15, 0.9)
+    for seed in range(60):
+        found = check(made, "overlap", pools(100, seed=seed, name=f"b{seed}-"))
+        rung += found.contradicted, found.shifted
+    assert DOUBT == 0.01 and (rung <= 4).all()
