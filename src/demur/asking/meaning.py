@@ -45,7 +45,7 @@ class ByMeaning(Search):
         candidates = [candidate(self.library, place) for place in found.places.tolist()]
         chances = found.chances.copy()
         told = _told(chance.FOUND, chance.load().found, found.signals)
-        faq = _told(chance.OWN, chance.load().own, found.signals[:, 1:2])
+        faq = _told(chance.OWN, chance.load().own, found.signals[:, 1:2], found.alike)
         told = [faq[at] if own else told[at] for at, own in enumerate(found.own.tolist())]
         others = np.flatnonzero(~found.own)
         reading = others[: self.read if self.ranker is not None else 0]
@@ -95,7 +95,9 @@ def _lowest(chances: FloatArray, reading: IntArray, others: IntArray) -> FloatAr
     return np.where(np.isin(others, reading), 1.0, chances[reading].min())
 
 
-def _told(names: tuple[str, ...], weights: chance.Weights, signals: FloatArray) -> list[dict[str, Any]]:
+def _told(
+    names: tuple[str, ...], weights: chance.Weights, signals: FloatArray, alike: IntArray | None = None
+) -> list[dict[str, Any]]:
     """For each passage its signals, and what adds up to the log of its odds."""
     heads = "constant", "lead", *(f"first's {name}" for name in names)
     return [
@@ -103,5 +105,5 @@ def _told(names: tuple[str, ...], weights: chance.Weights, signals: FloatArray) 
             "signals": dict(zip(names, row, strict=True)),
             "adds": dict(zip(heads, [weights.constant, *parts], strict=True)),
         }
-        for row, parts in zip(signals.tolist(), weights.parts(signals).tolist(), strict=True)
+        for row, parts in zip(signals.tolist(), weights.parts(signals, alike).tolist(), strict=True)
     ]
