@@ -1,4 +1,4 @@
-"""Questions that stand in a text with their answers below, as FAQs have them: headings and bold lines that ask."""
+"""Questions with their answers below them, as FAQs have them: headings and bold lines that ask."""
 
 from __future__ import annotations
 
