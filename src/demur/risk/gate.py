@@ -13,7 +13,7 @@ from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.risk import gatefile
 from demur.risk.calibrating import Calibration
-from demur.risk.certificate import SCOPE, Certificate, percent
+from demur.risk.certificate import UNANSWERABLE, Certificate, percent
 from demur.risk.confidence import Qualifier
 from demur.risk.confidence import qualifier as resolve_qualifier
 from demur.risk.control import STARTS
@@ -57,7 +57,7 @@ class Gate:
     @property
     def scope(self) -> tuple[str, ...]:
         """Where the promise holds and where it does not, a sentence each."""
-        return SCOPE if self.certificate.promising else ()
+        return self.certificate.scope
 
     @property
     def plain_threshold(self) -> float | None:
@@ -85,6 +85,9 @@ class Gate:
         below = f"its confidence {sure:.{digits}g} is below {self.threshold:.{digits}g}"
         if not self.certificate.promising:
             return f"{below}, the threshold"
+        if self.certificate.about == UNANSWERABLE:
+            share = percent(self.certificate.risk)
+            return f"{below}, the least at which at most {share} of questions without an answer get one"
         return f"{below}, the least at which at most {percent(self.certificate.risk)} of answers are wrong"
 
     def check_ranker(self, ranker: Ranker) -> None:
