@@ -74,7 +74,12 @@ def test_the_race_is_run_once_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path
     monkeypatch.undo()
     monkeypatch.setenv("DEMUR_CACHE", str(tmp_path))
     races = []
-    monkeypatch.setattr(budget, "race", lambda: races.append(1) or Speeds(5.0, 7.0))
+
+    def race() -> Speeds:
+        races.append(1)
+        return Speeds(5.0, 7.0)
+
+    monkeypatch.setattr(budget, "race", race)
     for _ in range(2):
         budget.speeds.cache_clear()  # as in another process
         assert budget.speeds() == Speeds(5.0, 7.0)

@@ -12,11 +12,13 @@ from demur.asking import Session
 from demur.cli.main import main
 from demur.errors import UsageError
 
+THREE: Any = 3
+
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda kb: demur.kb(3), "int is no folder"),
+        (lambda kb: demur.kb(THREE), "int is no folder"),
         (lambda kb: kb.add(3), "int is no path"),
         (lambda kb: kb.add(["a.md", None]), "NoneType is no path"),
         (lambda kb: kb.remove(b"a.md"), "no path"),
@@ -24,8 +26,8 @@ from demur.errors import UsageError
         (lambda kb: kb.label("Why?", "first", 1), "place='first' is none"),
         (lambda kb: kb.ask(None, ranker="bm25"), "a question is a text, not NoneType"),
         (lambda kb: kb.ask("Why?", top="5", ranker="bm25"), "top='5'"),
-        (lambda kb: demur.ask("Why?", 3, ranker="bm25"), "int is no document"),
-        (lambda kb: Session.open([3], "bm25"), "int is no document"),
+        (lambda kb: demur.ask("Why?", THREE, ranker="bm25"), "int is no document"),
+        (lambda kb: Session.open([THREE], "bm25"), "int is no document"),
     ],
 )
 def test_wrong_calls(call: Any, said: str, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ class Speeds(NamedTuple):
     reading: float
 
 
-def milliseconds(budget: str) -> float:
+def milliseconds(budget: object) -> float:
     """The time that ``300ms`` or ``0.5s`` says."""
     found = _TIME.fullmatch(budget.strip()) if isinstance(budget, str) else None
     if found is None or not float(found[1]):

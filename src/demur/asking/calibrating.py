@@ -38,7 +38,7 @@ def calibrate(
     from demur.asking.session import searching
     from demur.risk.gate import calibrate as gate_of
 
-    search = searching(library, ranker or AS_FOUND[0])
+    search = searching(library, AS_FOUND[0] if ranker is None else ranker)
     if ranker == MEANING:
         settings = {"qualifier": "top", **settings}  # its scores are chances
     others = grid if grid is None or isinstance(grid, np.ndarray) else judged(search, grid)

@@ -94,8 +94,10 @@ class Session:
         """
         if not isinstance(question, str):
             raise UsageError(f"a question is a text, not {type(question).__name__}; pass a string")
-        if not isinstance(top, int) or top < 1:
-            raise UsageError(f"top={top!r} shows nothing; ask for one passage or more")
+        if not isinstance(top, int):
+            raise UsageError(f"top={top!r} is no whole number; ask for one passage or more")
+        if top < 1:
+            raise UsageError(f"top={top} shows nothing; ask for one passage or more")
         question = question.encode("utf-8", "replace").decode()  # a shell or JSON may pass half a character
         with _ONE_AT_A_TIME:
             if isinstance(self.library, ReadBase) and not self._gate_is_for_files:

@@ -11,7 +11,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,8 @@ def withheld(
     for each in (known[at] for at in order[:MOST]):
         said = each.wordings(seed)
         found = [_asked(by_meaning(Without(library, each.places)), wording) for wording in said]
-        alone.append(max(found, key=lambda one: one.chance))
+        best = max(found, key=lambda one: one.chance)
+        alone.append(replace(best, question=each.questions[0]))
         for wording in said[1:] or said:
             ranking = whole.find(wording)
             first = int(ranking.candidates[0].extra["place"]) if len(ranking) else -1

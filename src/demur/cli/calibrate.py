@@ -91,8 +91,8 @@ def calibrate(
         raise UsageError("--plan and --check are two questions; ask one of them")
     files = bool(sources or example or kb is not None)
     if without_labels:
-        others = (data, qualifier, check, sets, doubt, probes_from, grid)
-        if ranker not in (None, MEANING) or plan or any(each is not None for each in others):
+        unfit = (data, qualifier, check, sets, doubt, probes_from, grid)
+        if ranker not in (None, MEANING) or plan or any(each is not None for each in unfit):
             what = "--without-labels needs the files of an FAQ alone, and is for the ranker meaning"
             raise UsageError(f"{what}; name them with --from or --kb, and leave the rest out")
         without.calibrate(
@@ -146,7 +146,7 @@ def calibrate(
             try:
                 share = RISK if risk is None else risk
                 gate = room.calibrate(
-                    asker, pools, share, confidence, data=data, on_batch=advance, **settings
+                    asker, pools, share, confidence, data=data or "", on_batch=advance, **settings
                 )
             except NoThreshold as error:
                 thresholds.refuse(error, json)

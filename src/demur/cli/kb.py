@@ -49,9 +49,8 @@ def add(
         with meter("reading", "passages") as advance:
             found = list(_shown(kb.adding(sources, advance), json))
         if not kb.there:
-            emit(_of_nothing(kb, found)) if json else note(
-                f"{kb.path} was not made, as there is nothing in it"
-            )
+            if json:
+                emit(_of_nothing(kb, found))
             raise typer.Exit(2)
         _finish(kb, found, words_only, json)
 

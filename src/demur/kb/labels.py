@@ -29,7 +29,9 @@ class Label:
 
 def add(truth: Truth, question: str, place: int | None, label: int, generation: Generation) -> None:
     """Nothing, once it is kept that a passage answers (1) or not (0), or that none does (None, 0)."""
-    if not isinstance(question, str) or not question.strip():
+    if not isinstance(question, str):
+        raise UsageError("a label needs a question, which is a text")
+    if not question.strip():
         raise UsageError("a label needs a question")
     if label not in (0, 1) or (place is None and label):
         raise UsageError(f"label={label} of a passage must be 1 or 0, and 0 where no passage answers")
