@@ -57,11 +57,11 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
     that is gone or empty: it may be on a disk that is not there just now.
     """
     seen = set()
-    whole = set()
+    complete = set()
     for id, folder, called in truth.rows("SELECT id, path, name FROM folders ORDER BY path"):
         found = files_in(Path(folder)) if Path(folder).is_dir() else []
         if found:
-            whole.add(id)
+            complete.add(id)
         for path in found:
             seen.add(whole(path))
             yield _taken(truth, path, id, False, advance, str(Path(called, path.relative_to(folder))))
@@ -69,7 +69,7 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
     for id, name, path, folder in sorted(rows, key=lambda row: row[1]):
         if path in seen:
             continue
-        if folder in whole and not os.path.lexists(path):
+        if folder in complete and not os.path.lexists(path):
             yield from removed(truth, [(id, name)])
         else:
             yield _taken(truth, Path(path), folder, True, advance)
