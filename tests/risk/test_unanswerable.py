@@ -78,7 +78,9 @@ def test_entries_that_are_taken_away_bound_how_often_strange_questions_are_answe
         others = expit(9 * (faq_of(centres, draw, 1500) @ rest.T).max(axis=1) - 7)
         passing = int((others >= threshold).sum())
         answered.append(passing / 1500)
-        found += p_value(1500 - passing, 1500, 0.8) < 0.001  # more than a fifth, beyond the luck of 1,500
+        found += bool(
+            p_value(1500 - passing, 1500, 0.8) < 0.001
+        )  # more than a fifth, beyond the luck of 1,500
     assert found <= limit(DRAWS, DELTA)
     assert len(answered) > DRAWS / 2 and np.mean(answered) > 0.03, "it lets something pass"
 

@@ -38,7 +38,7 @@ def calibrate(
     with warnings_noted():
         asked = asked_of(base, sources, example)
         library = asked if isinstance(asked, KnowledgeBase) else Library(asked, stem)
-        data = str(base) if base is not None else ", ".join(map(str, sources or ["the handbook"]))
+        data = str(base) if base is not None else ", ".join(map(str, sources or ())) or "the handbook"
         with meter("asking", "entries") as advance:
             found = withheld(library, share=share, seed=seed, data=data, on_entry=advance)
     try:
