@@ -72,7 +72,13 @@ class NoThreshold(DemurError):
     """An honest outcome of calibration: no threshold is known to keep the risk that was asked for."""
 
     def __init__(
-        self, risk: float, confidence: float, questions: int, lowest: float | None, more: int | None
+        self,
+        risk: float,
+        confidence: float,
+        questions: int,
+        lowest: float | None,
+        more: int | None,
+        said: str = "",
     ) -> None:
         self.risk, self.confidence, self.questions = risk, confidence, questions
         self.lowest, self.more = lowest, more  # a risk that could be promised; labelled questions to add
@@ -85,7 +91,8 @@ class NoThreshold(DemurError):
             else f"for {asked} label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"
         )
         super().__init__(
-            f"{questions:,} labelled questions cannot carry the promise of at most {asked} wrong answers "
+            said
+            or f"{questions:,} labelled questions cannot carry the promise of at most {asked} wrong answers "
             f"with {100 * confidence:.4g} % confidence; {reach}; {needed}"
         )
 

@@ -51,7 +51,7 @@ def test_a_base_is_made_updated_and_asked(
     assert (answer["source"], answer["line"], answer["heading"]) == ("docs/a.md", 3, "Loans")
     write(tmp_path / "docs", {"b.txt": "It rained."})
     assert run(monkeypatch, "kb", "update", "h.kb", "--words-only") == 0
-    assert "added docs/b.txt (1 passages)" in capsys.readouterr().out
+    assert "added docs/b.txt (1 passage)" in capsys.readouterr().out
     assert run(monkeypatch, "kb", "status", "h.kb", "--json") == 0
     status = told(capsys)
     assert (status["passages"], status["embedded"], len(status["listed"])) == (3, 2, 3)
@@ -60,7 +60,7 @@ def test_a_base_is_made_updated_and_asked(
     assert run(monkeypatch, "kb", "remove", "h.kb", "docs", "--json") == 0
     assert told(capsys)["removed"] == 2
     assert run(monkeypatch, "kb", "status", "h.kb") == 0
-    assert "1 sources, 1 passages" in capsys.readouterr().out
+    assert "1 source, 1 passage," in capsys.readouterr().out
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_goes_in(
@@ -92,6 +92,34 @@ def test_misuse_is_one_line(
     assert run(monkeypatch, "kb", *words) == 2
     shown = capsys.readouterr()
     assert said in shown.err and len(shown.err.splitlines()) == 1 and not shown.out
+
+
+def test_nothing_is_made_of_what_was_mistyped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(monkeypatch, "kb", "add", "h.kb", "away.txt") == 2
+    assert capsys.readouterr().err == "skipped away.txt: no such file; check the spelling of the path\n"
+    assert run(monkeypatch, "kb", "add", "h.kb", "away.txt", "--json") == 2
+    made = told(capsys)
+    assert (made["generation"], made["passages"], made["skipped"]) == (0, 0, 1)
+    assert not (tmp_path / "h.kb").exists()
+
+
+def test_a_file_is_one_source_however_its_path_is_spelt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs/../docs/a.md", "--words-only") == 0
+    assert "added docs/a.md (1 passage)" in capsys.readouterr().out
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs/a.md", "docs/../docs", "./docs", "--json") == 0
+    made = told(capsys)
+    assert made["sources"] == 1 and {each["source"] for each in made["files"]} == {"docs/a.md"}
+    (tmp_path / "far" / "deep").mkdir(parents=True)
+    write(tmp_path / "far", {"a.md": "# Other\n\nIt snowed.\n"})
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "deep")
+    assert run(monkeypatch, "kb", "add", "h.kb", "link/../a.md", "--json") == 0  # beside deep, not here
+    assert told(capsys)["sources"] == 2
+    assert run(monkeypatch, "kb", "remove", "h.kb", "docs/../docs/a.md", "--json") == 0
+    assert told(capsys)["removed"] == 1
 
 
 def test_a_base_and_files_are_not_asked_together(

@@ -123,8 +123,7 @@ def test_what_html_shows_is_read() -> None:
         "\n\n</details>\n<style>p { color: red }</style>\n\n| a | b |\n|---|---|\n| one<br/>two | &lt;3 |"
     )
     assert told(text) == [
-        (2, "", "How & why?"),
-        (4, "", "So. And so  far."),
+        (4, "How & why?", "So. And so  far."),
         (13, "", "a: one two; b: <3"),
     ]
 

@@ -111,8 +111,7 @@ def test_definitions_are_under_their_terms() -> None:
     html = "<dl><dt>Deposit<dt>Pledge<dd>Ten euros.<dt id=w>When?<dd>At noon.<dd>Or later.</dl><p>End."
     assert asked(html) == [
         ("", "", "Deposit / Pledge: Ten euros."),
-        ("#w", "When?", "At noon."),
-        ("#w", "When?", "Or later."),
+        ("#w", "When?", "At noon.\n\nOr later."),
         ("", "", "End."),
     ]
 
@@ -123,8 +122,7 @@ def test_what_unfolds_is_under_its_summary() -> None:
         "<details><summary>More</summary>Three.</details><p>End."
     )
     assert [(p.source, p.heading, p.question, p.text) for p in read(html)] == [
-        ("a.html#d", "Desk > How long?", "How long?", "A week."),
-        ("a.html#d", "Desk > How long?", "How long?", "Or two."),
+        ("a.html#d", "Desk > How long?", "How long?", "A week.\n\nOr two."),
         ("a.html", "Desk > More", "", "Three."),
         ("a.html", "Desk", "", "End."),
     ]

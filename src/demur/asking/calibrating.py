@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.asking.library import Library
+from demur.asking.library import AS_FOUND, Library
+from demur.asking.meaning import MEANING
 from demur.asking.searching import Search
 from demur.rankers import Ranker
 from demur.text import tokenize
 from demur.types import Candidate, FloatArray, Pool
 
 if TYPE_CHECKING:
+    from demur.kb.folder import KnowledgeBase
     from demur.risk.gates.gate import Gate
 
 
 def calibrate(
-    library: Library,
+    library: Library | KnowledgeBase,
     questions: Iterable[Pool],
     risk: float = 0.10,
     confidence: float = 0.95,
@@ -33,11 +35,28 @@ def calibrate(
     Each question is asked as `ask` does; `judged` says which passages are right. The settings are those of
     `demur.calibrate`.
     """
+    from demur.asking.session import searching
     from demur.risk.gates.gate import calibrate as gate_of
 
-    search = library.search(ranker)
+    search = searching(library, AS_FOUND[0] if ranker is None else ranker)
+    if ranker == MEANING:
+        settings = {"qualifier": "top", **settings}  # its scores are chances
     others = grid if grid is None or isinstance(grid, np.ndarray) else judged(search, grid)
     return gate_of(search, judged(search, questions), risk, confidence, grid=others, **settings)
+
+
+def labelled(base: KnowledgeBase) -> list[Pool]:
+    """The questions whose labels a knowledge base keeps, with the passages that answer them.
+
+    A question without such a passage counts as one that has no answer.
+    """
+    answers: dict[str, list[Candidate]] = {}
+    for number, label in enumerate(base.labels()):
+        known = answers.setdefault(label.question, [])
+        if label.text:
+            known.append(Candidate(f"label {number}", label.text, label.label))
+    none = Candidate("none", "", 0)
+    return [Pool(asks, asks, tuple(known) or (none,)) for asks, known in answers.items()]
 
 
 def judged(search: Search, questions: Iterable[Pool]) -> list[Pool]:

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 import demur
 from demur.errors import DataError
-from demur.types import FloatArray
+from demur.types import FloatArray, IntArray
 
 FILE = Path(demur.__file__).parent / "models" / "chance.json"
 FORMAT = "demur chance 1"
@@ -47,12 +47,18 @@ def read(before: FloatArray, scores: FloatArray, confidences: FloatArray) -> Flo
     return np.column_stack([before, scores, sure])
 
 
-def ahead(values: FloatArray) -> FloatArray:
-    """By how much each value is above the best of the others; 0 where it is alone."""
-    if len(values) < 2:
+def ahead(values: FloatArray, alike: IntArray | None = None) -> FloatArray:
+    """By how much each value is above the best of the others; 0 where it is alone.
+
+    Those with the same number in `alike`, such as the parts of one answer, are no others to each other.
+    """
+    _, which = np.unique(np.arange(len(values)) if alike is None else alike, return_inverse=True)
+    best = np.full(int(which.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(best, which, values)
+    if len(best) < 2:
         return np.zeros(len(values))
-    second, first = np.partition(values, -2)[-2:]
-    return np.asarray(values - np.where(values == first, second, first), np.float64)
+    second, first = np.partition(best, -2)[-2:]
+    return np.asarray(values - np.where(best == first, second, first)[which], np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,17 +78,17 @@ class Weights:
         """The scores by which passages are ranked."""
         return np.asarray(signals @ self.rank, np.float64)
 
-    def parts(self, signals: FloatArray) -> FloatArray:
+    def parts(self, signals: FloatArray, alike: IntArray | None = None) -> FloatArray:
         """What adds up to the log of the odds: of each passage its lead, then each signal of the first."""
         if not len(signals):
             return np.zeros((0, 1 + signals.shape[1]))
         ranks = self.ranks(signals)
         first = signals[int(ranks.argmax())] * self.level
-        return np.column_stack([self.lead * ahead(ranks), np.tile(first, (len(signals), 1))])
+        return np.column_stack([self.lead * ahead(ranks, alike), np.tile(first, (len(signals), 1))])
 
-    def of(self, signals: FloatArray) -> FloatArray:
+    def of(self, signals: FloatArray, alike: IntArray | None = None) -> FloatArray:
         """The chance of each passage."""
-        return np.asarray(expit(self.constant + self.parts(signals).sum(axis=1)), np.float64)
+        return np.asarray(expit(self.constant + self.parts(signals, alike).sum(axis=1)), np.float64)
 
 
 @dataclass(frozen=True)

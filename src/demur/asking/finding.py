@@ -36,6 +36,8 @@ class Found:
     chances: FloatArray
     own: BoolArray
     """Which have a question of their own."""
+    alike: IntArray
+    """The same number for passages with the same question: the parts of one answer."""
 
 
 def maker() -> Encoder:
@@ -55,7 +57,8 @@ def vectors(texts: Sequence[str]) -> Vectors:
 
 def find(library: Passages, question: str, depth: int) -> Found:
     """The best passages that share words with a question, or are near to it in meaning."""
-    nothing = Found(np.zeros(0, np.int64), np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool))
+    places = np.zeros(0, np.int64)
+    nothing = Found(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool), places)
     if not tokenize(question):
         return nothing  # a vector of nothing would still be near to something
     by_words, scores = library.by_words(question, WIDE)
@@ -71,9 +74,12 @@ def find(library: Passages, question: str, depth: int) -> Found:
     passages = [library.passage(place) for place in places.tolist()]
     signals = chance.found(words, *_cosines(library, vector, places, passages))
     own = np.array([bool(each.question) for each in passages])
-    chances = np.where(own, chance.load().own.of(signals[:, 1:2]), chance.load().found.of(signals))
+    asks = {each.question: at for at, each in enumerate(passages) if each.question}
+    alike = np.array([asks.get(each.question, at) for at, each in enumerate(passages)], np.int64)
+    of_own = chance.load().own.of(signals[:, 1:2], alike)
+    chances = np.where(own, of_own, chance.load().found.of(signals))
     order = np.argsort(-chances, kind="stable")[:depth]
-    return Found(places[order], signals[order], chances[order], own[order])
+    return Found(places[order], signals[order], chances[order], own[order], alike[order])
 
 
 def _cosines(

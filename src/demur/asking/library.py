@@ -147,6 +147,8 @@ class Library:
 
 def _passages(documents: Documents) -> Iterator[Passage]:
     """The passages of files, and texts as they are."""
+    if not isinstance(documents, str | Path | Passage | Iterable):
+        raise UsageError(f"{type(documents).__name__} is no document; pass a Path, a string or a Passage")
     many = [documents] if isinstance(documents, str | Path | Passage) else documents
     for number, document in enumerate(many):
         if isinstance(document, Passage):

@@ -57,7 +57,8 @@ def _known(candidate: Candidate) -> dict[str, Any]:
     """What a passage's chance stands on, and what each adds to the log of the odds; nothing without one."""
     if "signals" not in candidate.extra:
         return {}
-    return {"known": dict(candidate.extra["signals"]), "adds": dict(candidate.extra["adds"])}
+    said = {"known": dict(candidate.extra["signals"]), "adds": dict(candidate.extra["adds"])}
+    return said | ({"cut": candidate.extra["cut"]} if candidate.extra.get("cut") else {})
 
 
 def _span(span: Span | None) -> dict[str, Any] | None:

@@ -83,7 +83,7 @@ def candidate(library: Passages, place: int) -> Candidate:
     """A passage with its source, line, heading, and how many copies of it stand elsewhere."""
     passage = library.passage(place)
     extra = {"source": passage.source, "line": passage.line, "heading": passage.heading}
-    extra |= {"question": passage.question, "copies": library.copies(place)}
+    extra |= {"question": passage.question, "copies": library.copies(place), "place": place}
     return Candidate(passage.id, passage.text, None, extra)
 
 

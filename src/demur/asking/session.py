@@ -10,6 +10,7 @@ from typing import cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
+from demur.asking.budget import milliseconds
 from demur.asking.finding import maker
 from demur.asking.gate import NONE, Gate, find_gate, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library
@@ -48,6 +49,7 @@ class Session:
         reader: str | Path | object | None = None,
         risk: float | None = None,
         stem: str = "english",
+        budget: str | None = None,
     ) -> Session:
         """A session with all that it needs; what is missing or does not fit is an error before any question.
 
@@ -55,11 +57,17 @@ class Session:
         about this ranker or reader, and a warning says so.
         """
         who, judge = _chosen(ranker, gate, risk)
+        if budget is not None and who != MEANING:
+            what = "a budget says how much is read again after finding by meaning"
+            raise UsageError(f"{what}; take the ranker {MEANING}, or leave the budget out")
+        if budget is not None:
+            milliseconds(budget)  # or it says what a budget is, before any file is read
         if _are_passages(documents) and stem not in ("english", cast(Passages, documents).stem):
             kept = cast(Passages, documents).stem
             raise UsageError(f"these passages keep to stem={kept}, not {stem}; leave the language out")
         library = documents if _are_passages(documents) else Library(cast(Documents, documents), stem)
-        search = searching(cast(Passages, library), who if who in (*AS_FOUND, MEANING) else ranker_named(who))
+        known = who if who in (*AS_FOUND, MEANING) else ranker_named(who)
+        search = searching(cast(Passages, library), known, budget)
         quoting = reader_for(reader, search.ranker)
         if judge is not None:
             try:
@@ -84,6 +92,10 @@ class Session:
         a gate, a reader that finds nothing in the best passage has the last word. A knowledge base is asked
         as it is now, but for a gate that promises something about what was in it when the session was opened.
         """
+        if not isinstance(question, str):
+            raise UsageError(f"a question is a text, not {type(question).__name__}; pass a string")
+        if not isinstance(top, int):
+            raise UsageError(f"top={top!r} is no whole number; ask for one passage or more")
         if top < 1:
             raise UsageError(f"top={top} shows nothing; ask for one passage or more")
         question = question.encode("utf-8", "replace").decode()  # a shell or JSON may pass half a character
@@ -118,6 +130,7 @@ def ask(
     stem: str = "english",
     reader: str | Path | object | None = None,
     risk: float | None = None,
+    budget: str | None = None,
 ) -> Answer | Abstention:
     """The answer to a question, quoted from documents, or the reason why there is none.
 
@@ -134,8 +147,9 @@ def ask(
       is quoted.
     - `risk` chooses the gate for that share of wrong answers, where a folder has several.
     - `stem` names the language whose word endings do not count; with ``none`` all count.
+    - `budget`, such as ``300ms``, is for the ranker ``meaning``: no more passages are read again than fit.
     """
-    return Session.open(documents, ranker, gate, reader, risk, stem).ask(question, top)
+    return Session.open(documents, ranker, gate, reader, risk, stem, budget).ask(question, top)
 
 
 def _are_passages(documents: object) -> bool:
@@ -143,13 +157,14 @@ def _are_passages(documents: object) -> bool:
     return hasattr(documents, "by_words") and hasattr(documents, "by_meaning")
 
 
-def searching(library: Passages, who: str | Path | Ranker) -> Search:
+def searching(library: Passages, who: str | Path | Ranker, budget: str | None = None) -> Search:
     """How passages are searched: as found by words, by meaning too, or scored again by a ranker."""
-    if isinstance(library, Library):
+    if isinstance(library, Library) and who != MEANING:
         return library.search(str(who) if isinstance(who, Path) else who)
     if who == MEANING:
-        _say_lacking(library)
-        return by_meaning(library)
+        if not isinstance(library, Library):
+            _say_lacking(library)
+        return by_meaning(library, budget=budget)
     return Search(library, None if who in AS_FOUND else ranker_named(who))
 
 

@@ -111,6 +111,9 @@ def _why(candidate: Candidate) -> Iterator[str]:
         yield f"It answers a question of its own, so the network does not read it: {question}"
     elif "score" not in known:
         yield "The network has not read it, as others were likelier."
+    if cut := candidate.extra.get("cut"):
+        many = "1 passage" if cut == 1 else f"{cut} passages"
+        yield f"The budget left {many} unread that would have been read again without one."
 
 
 def _origin(candidate: Candidate, words: list[str] | None = None) -> Text:

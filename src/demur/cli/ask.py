@@ -35,6 +35,14 @@ def ask(
         ),
     ] = None,
     stem: StemOption = "english",
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="For the ranker meaning: read no more passages again than fit into 300ms, say. How many "
+            "that is was measured here once.",
+        ),
+    ] = None,
     gate: GateOption = None,
     risk: RiskOption = None,
     explain: ExplainFlag = False,
@@ -54,7 +62,7 @@ def ask(
     if question is not None and not question.strip() and not interactive:
         raise UsageError("the question is empty; write one in quotes")
     with warnings_noted():
-        session = Session.open(asked_of(kb, sources, example), ranker, gate, reader, risk, stem)
+        session = Session.open(asked_of(kb, sources, example), ranker, gate, reader, risk, stem, budget)
     shown = Shown(session, top, explain, json)
     if question == "-" or interactive:
         questions.answer(shown, question if question != "-" else None, interactive)

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli import doubts, thresholds
+from demur.cli import without_labels as without
 from demur.cli.console import JsonFlag, meter
-from demur.cli.document_options import ExampleFlag, FromOption, StemOption, asked, documents
+from demur.cli.document_options import (
+    ExampleFlag,
+    FromOption,
+    KbOption,
+    StemOption,
+    asked,
+    kept_in,
+    searched,
+)
 from demur.cli.evaluate_readers import refuse_labels
 from demur.cli.promises import write_sets
 
@@ -19,19 +28,28 @@ if TYPE_CHECKING:
     from demur.types import Pool
 
 RISK = 0.1
+MEANING = "meaning"
 
 
 def calibrate(
     ranker: Annotated[
-        str,
+        str | None,
         typer.Argument(metavar="RANKER", help="A ranker such as bm25, or a folder."),
-    ],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="Labelled pools: a dataset or a file.")],
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DATA", help="Labelled pools: a dataset or a file; with --kb, else the labels kept there."
+        ),
+    ] = None,
     risk: Annotated[
         float | None, typer.Option(help="The share of answers that may be wrong; 0.1, if not said.")
     ] = None,
     confidence: Annotated[float, typer.Option(help="How sure the promise is to be.")] = 0.95,
-    qualifier: Annotated[str, typer.Option(help="What says how sure the ranker may be.")] = "margin",
+    qualifier: Annotated[
+        str | None,
+        typer.Option(help="What says how sure the ranker may be; margin, or for meaning top, its chance."),
+    ] = None,
     method: Annotated[
         str, typer.Option(help="ltt or bonferroni; others break their word and are there to compare with.")
     ] = "ltt",
@@ -52,8 +70,16 @@ def calibrate(
     doubt: doubts.DoubtOption = None,
     probes_from: doubts.ProbesOption = None,
     sources: FromOption = None,
+    kb: KbOption = None,
     example: ExampleFlag = False,
     stem: StemOption = "english",
+    without_labels: Annotated[
+        bool,
+        typer.Option("--without-labels", help="Use an FAQ's own questions, some of its entries taken away."),
+    ] = False,
+    apart: Annotated[
+        float, typer.Option(metavar="SHARE", help="The share of entries that --without-labels takes away.")
+    ] = 0.1,
     json: JsonFlag = False,
 ) -> None:
     """Find the threshold that keeps wrong answers to a risk, with a promise; exit with 1 if there is none."""
@@ -63,27 +89,47 @@ def calibrate(
 
     if plan and check is not None:
         raise UsageError("--plan and --check are two questions; ask one of them")
+    files = bool(sources or example or kb is not None)
+    if without_labels:
+        unfit = (data, qualifier, check, sets, doubt, probes_from, grid)
+        if ranker not in (None, MEANING) or plan or any(each is not None for each in unfit):
+            what = "--without-labels needs the files of an FAQ alone, and is for the ranker meaning"
+            raise UsageError(f"{what}; name them with --from or --kb, and leave the rest out")
+        without.calibrate(
+            *(kb, sources, example, stem),
+            risk=RISK if risk is None else risk,
+            confidence=confidence,
+            share=apart,
+            seed=seed,
+            output=output,
+            json=json,
+        )
+        return
+    if ranker is None or (data is None and kb is None):
+        what = "a gate is made from a ranker and labelled questions"
+        raise UsageError(f"{what}; name both, or give an FAQ with --from FILES --without-labels")
+    qualifier = qualifier or ("top" if ranker == MEANING and files else "margin")
     if doubt is not None or probes_from is not None:
-        if plan or check is not None or sets is not None or sources or example or qualifier != "margin":
+        if plan or check is not None or sets is not None or files or qualifier != "margin" or data is None:
             what = "--doubt teaches a reader's doubt and gates by it"
             raise UsageError(f"{what}; leave --plan, --check, --set, --from and --qualifier out")
         wanted: dict[str, Any] = {"risk": risk, "confidence": confidence, "method": method, "seed": seed}
         doubts.taught(ranker, data, doubt, probes_from, grid, output, json, wanted)
         return
     if sets is not None:
-        if plan or check is not None or sources or example:
+        if plan or check is not None or files or data is None:
             raise UsageError(
                 "--set is for given candidates, and neither planned nor checked; leave the rest out"
             )
         write_sets(ranker, data, sets, output, json)
         return
-    pools: Sequence[Pool] = load_pools(data)
+    pools: Sequence[Pool] = [] if data is None else load_pools(data)
     others: Sequence[Pool] | None = None if grid is None else load_pools(grid)
     asker: str | Ranker = ranker
-    if sources or example:
-        from demur.asking import Library
-
-        asker = Library(documents(sources, example), stem).search(ranker)
+    if files:
+        asker = searched(kb, sources, example, stem, ranker)
+        if data is None:
+            pools, data = kept_in(asker), f"labels of {kb}"
         pools, others = asked(asker, pools), others and asked(asker, others)
     if check is None:
         refuse_labels(
@@ -100,7 +146,7 @@ def calibrate(
             try:
                 share = RISK if risk is None else risk
                 gate = room.calibrate(
-                    asker, pools, share, confidence, data=data, on_batch=advance, **settings
+                    asker, pools, share, confidence, data=data or "", on_batch=advance, **settings
                 )
             except NoThreshold as error:
                 thresholds.refuse(error, json)

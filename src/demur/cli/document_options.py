@@ -66,6 +66,32 @@ def asked_of(
     return opened
 
 
+def searched(base: Path | None, sources: list[Path] | None, example: bool, stem: str, ranker: str) -> Search:
+    """What a gate for files is made for: a base or files, and the ranker that scores again what is found."""
+    from demur.asking import Library
+    from demur.asking.session import searching
+    from demur.cli.console import warnings_noted
+    from demur.kb.folder import KnowledgeBase
+
+    with warnings_noted():
+        found = asked_of(base, sources, example)
+        return searching(found if isinstance(found, KnowledgeBase) else Library(found, stem), ranker)
+
+
+def kept_in(search: Search) -> list[Pool]:
+    """The labelled questions that a knowledge base keeps."""
+    from demur.asking.calibrating import labelled
+    from demur.errors import UsageError
+    from demur.kb.folder import KnowledgeBase
+
+    assert isinstance(search.library, KnowledgeBase)
+    pools = labelled(search.library)
+    if not pools:
+        what = f"{search.library.path} keeps no labels"
+        raise UsageError(f"{what}; name labelled questions, or use --without-labels where it holds an FAQ")
+    return pools
+
+
 def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:
     """What a library's search finds for each question, judged by the question's labels."""
     from demur.asking.calibrating import judged

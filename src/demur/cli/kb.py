@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from demur.kb.syncing import Report
 
 _STATUSES = "added", "changed", "unchanged", "removed", "skipped"
+_SIZES = "generation", "sources", "passages", "embedded"
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Keep files in a knowledge base, to ask them often."
@@ -46,7 +47,12 @@ def add(
     with warnings_noted():
         kb = KnowledgeBase(base, stem)
         with meter("reading", "passages") as advance:
-            _finish(kb, list(_shown(kb.adding(sources, advance), json)), words_only, json)
+            found = list(_shown(kb.adding(sources, advance), json))
+        if not kb.there:
+            if json:
+                emit(_of_nothing(kb, found))
+            raise typer.Exit(2)
+        _finish(kb, found, words_only, json)
 
 
 @app.command()
@@ -130,7 +136,7 @@ def _shown(reports: Iterator[Report], json: bool) -> Iterator[Report]:
             told = report.source in report.reason.partition(": ")[0]
             note(f"skipped {harmless(report.reason if told else f'{report.source}: {report.reason}')}")
         elif report.status != "unchanged" and not json:
-            many = "" if report.status == "removed" else f" ({report.passages:,} passages)"
+            many = "" if report.status == "removed" else f" ({_many(report.passages, 'passage')})"
             why = f"; {report.reason}" if report.reason else ""
             say(f"{report.status} {harmless(report.source)}{many}{why}")
         yield report
@@ -178,13 +184,18 @@ def _embedded(kb: KnowledgeBase) -> int:
 
 def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
     """What there is, how many files are of each status, and each file."""
+    size = kb.generation, len(kb.sources()), len(kb), _embedded(kb)
+    return {"base": str(kb.path), **dict(zip(_SIZES, size, strict=True)), **_became(reports)}
+
+
+def _of_nothing(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
+    """The same of a base that is not there, as no file could be read."""
+    return {"base": str(kb.path), **dict.fromkeys(_SIZES, 0), **_became(reports)}
+
+
+def _became(reports: list[Report]) -> dict[str, Any]:
     counts = Counter(report.status for report in reports)
     return {
-        "base": str(kb.path),
-        "generation": kb.generation,
-        "sources": len(kb.sources()),
-        "passages": len(kb),
-        "embedded": _embedded(kb),
         **{status: counts[status] for status in _STATUSES},
         "files": [
             {
@@ -198,6 +209,10 @@ def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
     }
 
 
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def _size(kb: KnowledgeBase) -> str:
-    parts = f"{len(kb.sources()):,} sources", f"{len(kb):,} passages", f"{_embedded(kb):,}"
+    parts = _many(len(kb.sources()), "source"), _many(len(kb), "passage"), f"{_embedded(kb):,}"
     return f"{kb.path}: generation {kb.generation}, {', '.join(parts)} found by meaning too"

@@ -47,6 +47,9 @@ def rank(
 
     if not question.strip():
         raise UsageError("the question is empty; write one in quotes")
+    if ranker == "meaning":
+        what = "meaning finds passages in files, and has no candidates to rank"
+        raise UsageError(f"{what}; use demur ask --from FILES --ranker meaning, or rank with encoder here")
     with warnings_noted():
         opened = find_gate(gate, ranker)
     chosen_ranker = ranker or (ranker_of(opened) if opened else None)

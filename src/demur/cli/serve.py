@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.document_options import FromOption, StemOption
+from demur.cli.document_options import FromOption, KbOption, StemOption
 from demur.cli.gate_options import GateOption, RiskOption
 from demur.cli.serving import (
     AllowHostOption,
@@ -22,6 +22,7 @@ from demur.cli.serving import (
 
 def serve(
     sources: FromOption = None,
+    kb: KbOption = None,
     example: ExampleFlag = False,
     ranker: RankerOption = None,
     reader: ReaderOption = None,
@@ -71,7 +72,7 @@ def serve(
     )
     settings = Settings(rules, queue, deadline, access_log, log_questions)
     run(
-        opening(sources, example, ranker, gate, reader, risk, stem),
+        opening(kb, sources, example, ranker, gate, reader, risk, stem),
         settings,
         host,
         port,

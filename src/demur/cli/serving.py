@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -38,6 +38,7 @@ _NAMES = "localhost", "127.0.0.1", "::1"
 
 
 def opening(
+    base: Path | None,
     sources: list[Path] | None,
     example: bool,
     ranker: str | None,
@@ -48,10 +49,13 @@ def opening(
 ) -> Callable[[], Service]:
     """What opens the service; files that are not there are an error at once."""
     from demur.asking import Library
-    from demur.cli.document_options import documents
+    from demur.cli.document_options import asked_of, documents
     from demur.errors import DataError, UsageError
     from demur.serving.service import Service
 
+    if base is not None:
+        opened = cast("Library", asked_of(base, sources, example))  # a session asks either alike
+        return lambda: Service.open(lambda: opened, base.name, ranker, gate, reader, risk, stem)
     if not sources and not example:
         return lambda: Service.open(None, None, ranker, gate, reader, risk, stem)
     if sources and example:

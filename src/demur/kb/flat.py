@@ -35,3 +35,12 @@ def flat(node: Any, depth: int = 0) -> str:
         return f" {node.text(separator=' ')} "
     text = "".join(flat(each, depth + 1) for each in node.iter(include_text=True))
     return text if node.tag in INLINE else f" {text} "
+
+
+def light(node: Any, depth: int = 0) -> str:
+    """The text of a part of a line that is not bold."""
+    if node.tag == "-text":
+        return node.text_content or ""
+    if node.tag in ("b", "strong", *UNSEEN) or depth > DEEPEST:
+        return ""
+    return "".join(light(each, depth + 1) for each in node.iter(include_text=True))

@@ -53,9 +53,19 @@ class KnowledgeBase(ReadBase):
         self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None
     ) -> Iterator[Report]:
         """What became of each file, as it goes in; when the last is told, all can be found by words."""
-        many = [paths] if isinstance(paths, str | Path) else list(paths)
+        many = _paths(paths)
+        if not self.there and many and not any(Path(each).exists() for each in many):
+            for each in many:  # nothing is made of what was mistyped
+                why = DataError("no such file", path=each, fix="check the spelling of the path")
+                yield Report(str(each), "skipped", reason=str(why))
+            return
         with self._writing(make=True) as truth:
             yield from self._findable(truth, syncing.added(truth, many, advance))
+
+    @property
+    def there(self) -> bool:
+        """Whether there is such a base: the first `add` or `put` makes it."""
+        return (self.path / schema.NAME).is_file()
 
     def updating(self, advance: Advance | None = None) -> Iterator[Report]:
         """What became of each file, as the base is brought up to date with its files and folders."""
@@ -80,11 +90,11 @@ class KnowledgeBase(ReadBase):
 
     def remove(self, sources: str | Path | Iterable[str | Path]) -> list[Report]:
         """What was taken out: files by their names or paths, or all in a folder, in one change."""
-        many = [sources] if isinstance(sources, str | Path) else list(sources)
+        many = _paths(sources)
         with self._writing() as truth:
             found = syncing.named(truth, many)
             for path in many:  # a folder that was taken out is not followed any more
-                truth.rows("DELETE FROM folders WHERE path = ?", (str(Path(path).absolute()),))
+                truth.rows("DELETE FROM folders WHERE path = ?", (syncing.whole(Path(path)),))
             again = syncing.followed(truth, found)
             reports = list(self._findable(truth, syncing.removed(truth, found)))
         return [
@@ -194,3 +204,14 @@ class KnowledgeBase(ReadBase):
             if self._opened is None:
                 self._opened = self._open(self._stem or "english")
             yield self._opened
+
+
+def _paths(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
+    """The paths, or an error that says what else was given."""
+    if not isinstance(paths, str | Path | Iterable):
+        raise UsageError(f"{type(paths).__name__} is no path; pass a string, a Path or a list of them")
+    many = [paths] if isinstance(paths, str | Path) else list(paths)
+    for each in many:
+        if not isinstance(each, str | Path):
+            raise UsageError(f"{type(each).__name__} is no path; pass strings and Paths")
+    return many

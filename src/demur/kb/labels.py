@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+import numpy as np
+
 from demur.errors import UsageError
 from demur.kb.schema import told
 from demur.kb.truth import Generation, Truth
@@ -27,12 +29,16 @@ class Label:
 
 def add(truth: Truth, question: str, place: int | None, label: int, generation: Generation) -> None:
     """Nothing, once it is kept that a passage answers (1) or not (0), or that none does (None, 0)."""
+    if not isinstance(question, str):
+        raise UsageError("a label needs a question, which is a text")
     if not question.strip():
         raise UsageError("a label needs a question")
     if label not in (0, 1) or (place is None and label):
         raise UsageError(f"label={label} of a passage must be 1 or 0, and 0 where no passage answers")
     heading = text = ""
     hashed = None
+    if place is not None and not isinstance(place, int | np.integer):
+        raise UsageError(f"place={place!r} is none; take a whole number, as by_words and by_meaning give it")
     if place is not None:
         passage = truth.passage(place, generation)
         heading, text = passage.heading, passage.text

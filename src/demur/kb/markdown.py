@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from demur.kb import blocks
+from demur.kb.asked import LINE, asking, joined
 from demur.kb.blocks import Block
 from demur.kb.passages import LONG, Paragraph, Passage, unwrapped
 
@@ -19,15 +21,21 @@ _LONGEST_INLINE = 20_000  # characters: beyond, the time for finding links would
 _MARKED = re.compile(r"[*_`\[<\\&]")
 _BREAK = re.compile(r"<br\s*/?>", re.I)
 _UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|</?[a-z][^<>]*>", re.S | re.I)
+_BOLD = re.compile(r"(\*\*|__)(?P<said>(?!\s)[^\n]+?)\1(?=[\s:]|\Z):?[ \t]*")
+_SUMMARY = re.compile(r"<summary\b[^>]*>(?P<said>.*?)</summary\s*>", re.S | re.I)
+_UNFOLDED = re.compile(r"</details\b", re.I)
 _LISTS = "bullet_list", "ordered_list"
 _CODE = "fence", "code_block"
 _TEXTS = "paragraph", "html_block", "heading"
 
 
 def passages_of_markdown(lines: Sequence[str], source: str) -> Iterator[Passage]:
-    """The passages of a Markdown text, each with the headings above it, such as ``Loans > Renewals``."""
+    """The passages of a Markdown text, each with the headings above it, such as ``Loans > Renewals``.
+
+    Headings, bold lines and summaries that ask are questions, with what stands below.
+    """
     with blocks.uncollected():
-        found = list(_Page(lines, source).passages())
+        found = list(joined(_Page(lines, source).passages()))
     yield from found
 
 
@@ -48,13 +56,15 @@ class _Page:
         begin = _after_front_matter(lines)
         text = "\n" * begin + "\n".join(line.replace("\r", " ") for line in lines[begin:])
         self.source = source
-        self.heading = ""
+        self.trail: dict[int, str] = {}
+        self.question = ""
+        self.topic = ""  # the question as it stands there, where it is no heading
+        self.waits: Block | None = None  # a line that asks, until there is something below it
         self.links: dict[str, Any] = {}
         self.root = blocks.tree(text, self.links)
 
     def passages(self) -> Iterator[Passage]:
         """The passages, in order; a paragraph that leads into a list or code comes with it."""
-        trail: dict[int, str] = {}
         lead: Block | None = None
         for block in _blocks(self.root):
             joins = lead is not None and self._leads(lead, block)
@@ -64,10 +74,19 @@ class _Page:
             if block.type == "heading" and not block.level:  # in a quotation it heads nothing
                 level = int(block.tag[1:])
                 title = self._shown(block.content.replace("\n", " ")[:_LONGEST_HEADING])
-                trail = {upper: trail[upper] for upper in trail if upper < level} | {level: title}
-                self.heading = " > ".join(title for title in trail.values() if title)
+                yield from self._asks("")
+                upper = {above: text for above, text in self.trail.items() if above < level}
+                self.trail, self.question = upper | {level: title}, asking(title)
             elif block.type in _TEXTS:
-                lead = block
+                rest, ends = yield from self._asked(block)
+                if ends and rest is not None:
+                    yield from self._paragraph(rest)
+                elif rest is not None:
+                    lead = rest
+                if ends:
+                    yield from self._asks("")
+            elif block.type in _LISTS and _questions(block, self._shown):
+                yield from self._answers(block)
             elif block.type in _LISTS:
                 yield from self._list(block, above)
             elif block.type in _CODE:
@@ -77,6 +96,54 @@ class _Page:
                     yield from self._parts([row], start)
         if lead:
             yield from self._paragraph(lead)
+        yield from self._asks("")
+
+    @property
+    def heading(self) -> str:
+        """What stands above, the outermost first."""
+        return " > ".join(title for title in (*self.trail.values(), self.topic) if title)
+
+    def _asks(self, question: str, topic: str = "", line: Block | None = None) -> Iterator[Passage]:
+        """From here on a question is answered; a line that asked before and got no answer is a passage."""
+        waits, self.waits = self.waits, None
+        if waits is not None:
+            self.question = self.topic = ""
+            yield from self._paragraph(waits)
+        if question or self.topic:
+            self.question, self.topic = question, topic
+        self.waits = line
+
+    def _asked(self, block: Block) -> Generator[Passage, None, tuple[Block | None, bool]]:
+        """What is left of a text once a question is taken from its beginning, and whether an answer ends."""
+        ends = block.type == "html_block" and bool(self.topic and _UNFOLDED.search(block.content))
+        found = _BOLD.match(block.content) if block.type == "paragraph" else _SUMMARY.search(block.content)
+        if found is None or block.type not in ("paragraph", "html_block"):
+            return block, ends
+        said = self._shown(found["said"]) if block.type == "paragraph" else _bare(found["said"])
+        question = asking(said, LINE if block.type == "paragraph" else 1)
+        rest = block.content[found.end() :]
+        if not question:
+            if block.type == "paragraph" and not rest.strip():
+                yield from self._asks("")
+            return block, ends
+        yield from self._asks(question, said, block)
+        ends = block.type == "html_block" and bool(_UNFOLDED.search(rest))
+        start = block.lines[0] + block.content[: found.end()].count("\n")
+        start += len(rest[: len(rest) - len(rest.lstrip())].split("\n")) - 1
+        if not rest.strip() or (block.type == "html_block" and not _bare(rest)):
+            return None, ends
+        return replace(block, content=rest.lstrip(), lines=(start, block.lines[1])), ends
+
+    def _answers(self, block: Block) -> Iterator[Passage]:
+        """The items of a list that each begin with a bold question."""
+        for item in block.children:
+            rest, _ = yield from self._asked(item.children[0])
+            left = ([] if rest is None else [rest]) + item.children[1:]
+            if left:
+                bare = replace(item, mark="", children=left, lines=left[0].lines)
+                texts = [text for _, text in self._items(replace(block, children=[bare]))]
+                yield from self._parts(["\n".join(texts)], left[0].lines[0])
+        yield from self._asks("")
 
     def _leads(self, lead: Block, block: Block) -> bool:
         """Whether a paragraph leads into the list or code below: they touch, or it ends with a colon."""
@@ -89,7 +156,8 @@ class _Page:
     def _parts(self, lines: Sequence[str], start: int) -> Iterator[Passage]:
         """The passages of some lines, the first of which has this number, counted from 0."""
         if any(lines):
-            yield from Paragraph(lines, start + 1).passages(self.source, self.heading)
+            self.waits = None
+            yield from Paragraph(lines, start + 1).passages(self.source, self.heading, question=self.question)
 
     def _paragraph(self, block: Block) -> Iterator[Passage]:
         lines = self._wrapped(block)
@@ -136,7 +204,8 @@ class _Page:
         """A block of code with its lead-in, however long, as it was typed."""
         if text := "\n".join(part for part in (self._text(lead) if lead else "", _typed(block)) if part):
             line = (lead or block).lines[0] + 1
-            yield Passage(f"{self.source}:{line}", text, self.source, line, self.heading)
+            self.waits = None
+            yield Passage(f"{self.source}:{line}", text, self.source, line, self.heading, self.question)
 
     def _rows(self, table: Block) -> Iterator[tuple[int, str]]:
         """Each row of a table with the names of its columns, ``Tool: ladder; Days: 3``, and its line."""
@@ -174,6 +243,18 @@ def _blocks(within: Block) -> Iterator[Block]:
             yield from _blocks(block)
         else:
             yield block
+
+
+def _questions(block: Block, shown: Callable[[str], str]) -> bool:
+    """Whether each item of a list begins with a bold question."""
+    firsts = [item.children[0] if item.children else Block("") for item in block.children]
+    found = [_BOLD.match(first.content) if first.type == "paragraph" else None for first in firsts]
+    return len(found) > 1 and all(each and asking(shown(each["said"]), LINE) for each in found)
+
+
+def _bare(markup: str) -> str:
+    """What is seen of some HTML, on one line."""
+    return " ".join(html.unescape(_UNSEEN.sub(_breaks, markup)).split())
 
 
 def _typed(code: Block) -> str:

@@ -35,6 +35,8 @@ class ReadBase:
     """The passages of a folder's last generation; of a later one after `refresh`."""
 
     def __init__(self, path: str | Path, stem: str | None = None, wait: float = 60.0) -> None:
+        if not isinstance(path, str | Path):
+            raise UsageError(f"{type(path).__name__} is no folder; name one by a string or a Path")
         self.path, self.wait = Path(path), wait
         self._stem = stem
         if stem is not None:
@@ -78,6 +80,11 @@ class ReadBase:
     def passage(self, place: int) -> Passage:
         """The passage at a place."""
         return self._truth().passage(place, self._now())
+
+    def places(self) -> list[int]:
+        """The places of all passages, ascending."""
+        texts = self._truth().texts(0, self._now())
+        return [int(place) for rows in texts for place, *_ in rows]
 
     def copies(self, place: int) -> int:
         """How many other passages are alike in heading and text."""

@@ -57,19 +57,19 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
     that is gone or empty: it may be on a disk that is not there just now.
     """
     seen = set()
-    whole = set()
+    complete = set()
     for id, folder, called in truth.rows("SELECT id, path, name FROM folders ORDER BY path"):
         found = files_in(Path(folder)) if Path(folder).is_dir() else []
         if found:
-            whole.add(id)
+            complete.add(id)
         for path in found:
-            seen.add(str(path.absolute()))
+            seen.add(whole(path))
             yield _taken(truth, path, id, False, advance, str(Path(called, path.relative_to(folder))))
     rows = truth.rows("SELECT id, name, path, folder FROM sources WHERE died IS NULL AND path IS NOT NULL")
     for id, name, path, folder in sorted(rows, key=lambda row: row[1]):
         if path in seen:
             continue
-        if folder in whole and not os.path.lexists(path):
+        if folder in complete and not os.path.lexists(path):
             yield from removed(truth, [(id, name)])
         else:
             yield _taken(truth, Path(path), folder, True, advance)
@@ -96,7 +96,7 @@ def named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, str]]:
     rows = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL ORDER BY name")
     found: dict[int, str] = {}
     for name in map(str, names):
-        path = str(Path(name).absolute())
+        path = whole(Path(name))
         here = {
             id: called
             for id, called, at in rows
@@ -113,29 +113,51 @@ def _folder(truth: Truth, path: Path) -> int:
     """The id of a folder whose files are followed."""
     with truth.lock, told(truth.path):
         insert = "INSERT INTO folders (path, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
-        truth.connection.execute(insert, (str(path.absolute()), str(path)))
-    return int(truth.rows("SELECT id FROM folders WHERE path = ?", (str(path.absolute()),))[0][0])
+        truth.connection.execute(insert, (whole(path), _called(path)))
+    return int(truth.rows("SELECT id FROM folders WHERE path = ?", (whole(path),))[0][0])
+
+
+def whole(path: Path) -> str:
+    """The path from the root, by one spelling: ``docs/../docs`` is ``docs``, unless a link is in the way."""
+    there = path.absolute()
+    short = Path(os.path.normpath(there))
+    return str(short if _same(short, there) else there)
+
+
+def _called(path: Path) -> str:
+    """The path as it was given, by the same spelling."""
+    short = Path(os.path.normpath(path))
+    return str(short if _same(short.absolute(), path.absolute()) else path)
+
+
+def _same(short: Path, there: Path) -> bool:
+    if ".." not in there.parts:
+        return True
+    try:
+        return short.samefile(there)
+    except OSError:  # neither is there: nothing is known of links
+        return not (short.exists() or there.exists())
 
 
 def _taken(
     truth: Truth, path: Path, folder: int | None, by_name: bool, advance: Any, name: str = ""
 ) -> Report:
     """What became of one file; if it cannot be read, what was read of it before stays."""
-    whole, name = str(path.absolute()), name or str(path)
+    place, name = whole(path), name or _called(path)
     try:
         name.encode()
     except UnicodeEncodeError:
         shown = name.encode("utf-8", "replace").decode()
         return Report(shown, "skipped", reason="its name is not UTF-8; rename it", named=by_name)
     columns = "id, name, kind, path, folder, sha256, size, mtime, checked"
-    rows = truth.rows(f"SELECT {columns} FROM sources WHERE path = ? AND died IS NULL", (whole,))
+    rows = truth.rows(f"SELECT {columns} FROM sources WHERE path = ? AND died IS NULL", (place,))
     if rows:
         id, name, kind, _, before, sha256, size, mtime, checked = rows[0]
-        old = Source(name, kind, whole, before, sha256, size, mtime, checked, id)
+        old = Source(name, kind, place, before, sha256, size, mtime, checked, id)
     else:
         if truth.rows("SELECT id FROM sources WHERE name = ? AND died IS NULL", (name,)):
-            name = whole  # another file is called that, from where it was added
-        old = Source(name, "", whole)
+            name = place  # another file is called that, from where it was added
+        old = Source(name, "", place)
     try:
         with files.unchanging(path):
             now = _seen(path, old, folder)
@@ -145,7 +167,7 @@ def _taken(
                 _noted(truth, now)
                 return Report(name, "unchanged", _passages(truth, old.id))
             with change(truth, f"{'change' if rows else 'add'} {name}") as made:
-                passages = (passage for passage in read_documents(Path(whole)))
+                passages = (passage for passage in read_documents(Path(place)))
                 count = made.put(now, passages, advance)
     except DemurError as error:
         if not (path.is_file() or rows) or not isinstance(error, DataError):

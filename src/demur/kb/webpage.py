@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from demur.errors import DataError
-from demur.kb.flat import DEEPEST, INLINE, UNSEEN, flat
+from demur.kb.asked import LINE, asking, joined
+from demur.kb.flat import DEEPEST, INLINE, UNSEEN, flat, light
 from demur.kb.limits import Limits
 from demur.kb.passages import LONG, Paragraph, Passage
 from demur.kb.questions import answered, key, shown
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, table, dl, details"
+_ASIDE = ("aside", "footer", "form")  # what stands here answers no question above
+_SECTIONS = ("article", "section", *_ASIDE)
 _LONGEST_HEADING = 200  # characters
 
 
@@ -25,12 +28,16 @@ def passages_of_page(content: bytes, path: str, limits: Limits) -> Iterator[Pass
 
 
 def passages_of_markup(content: bytes | str, path: str, anchors: bool = True) -> Iterator[Passage]:
-    """The passages of HTML."""
+    """The passages of HTML; headings and bold lines that ask are questions, with what stands below."""
     from selectolax.lexbor import LexborHTMLParser
 
     document = LexborHTMLParser(content, encoding=True)
-    known = answered(document)
-    page = _Page(path, anchors, known)
+    page = _Page(path, anchors, answered(document))
+    yield from joined(_all(document, page), page.declared)
+
+
+def _all(document: Any, page: _Page) -> Iterator[Passage]:
+    known = page.known
     main = document.css_first("main, [role=main]")
     root = main if main is not None and main.text(strip=True) else document.body
     if root is not None:
@@ -41,6 +48,7 @@ def passages_of_markup(content: bytes | str, path: str, anchors: bool = True) ->
         yield from page.within(root, 0)
         yield from page.paragraph()
         yield from page.finished()
+        yield from page.unanswered()
     for question, (asked, answer) in known.items():
         if question not in page.met:
             yield from page.unseen(asked, answer)
@@ -55,9 +63,14 @@ class _Page:
         self.open: list[str] = []
         self.anchor = ""
         self.question = ""
+        self.topic = ""  # the question as it stands there, where it is no heading
+        self.bold = False  # whether the question is a bold line
+        self.waits = ""  # such a line, until there is something below it
         self.met: set[str] = set()
+        self.declared: set[str] = set()
         self.count = 0
         self.held: list[str] = []
+        self.thin: list[str] = []  # what is held and not bold
         self.lead = ""
 
     def within(self, node: Any, depth: int) -> Iterator[Passage]:
@@ -70,12 +83,31 @@ class _Page:
     def paragraph(self) -> Iterator[Passage]:
         """The text up to here, as a passage, unless it is a question that the page says it answers."""
         text, self.held = shown("".join(self.held)), []
+        bold, self.thin = not shown("".join(self.thin)), []
         if key(text) in self.known:
-            self.question = text
+            yield from self._ask(text, text)
+        elif bold and (question := asking(text, LINE)):
+            yield from self._ask(question, text, bold=True)
         elif text.endswith(":") and len(text) <= LONG // 2:
             yield from self.finished()
             self.lead = text
         elif text:
+            if bold and self.bold:
+                yield from self.unanswered()
+                self.question, self.topic, self.bold = "", "", False
+            yield from self._passages(text)
+
+    def _ask(self, question: str, topic: str = "", bold: bool = False) -> Iterator[Passage]:
+        """From here on a question is answered, one that is a heading or the line `topic`."""
+        yield from self.finished()
+        yield from self.unanswered()
+        self.question, self.topic, self.bold = question, topic, bold
+        self.waits = topic if bold else ""
+
+    def unanswered(self) -> Iterator[Passage]:
+        """A bold line that asks, as a passage of its own if nothing stood below it."""
+        if self.waits:
+            text, self.question, self.topic, self.bold = self.waits, "", "", False
             yield from self._passages(text)
 
     def finished(self) -> Iterator[Passage]:
@@ -86,20 +118,24 @@ class _Page:
 
     def unseen(self, question: str, answer: str) -> Iterator[Passage]:
         """The passages of an answer that only stands in the page's data."""
-        self.trail, self.anchor, self.question = {}, "", question
+        self.trail, self.anchor, self.question, self.topic = {}, "", question, question
         yield from self._passages(answer)
 
     def _node(self, node: Any, depth: int) -> Iterator[Passage]:
         tag = node.tag
         if tag in UNSEEN or (tag not in INLINE and node.attributes.get("role") == "navigation"):
             return
+        if self._asks_so_far() and (tag == "-text" or tag in INLINE) and shown(light(node)):
+            yield from self.paragraph()  # its answer follows on the same line
         if tag == "-text":
             self.held.append(node.text_content or "")
+            self.thin.append(node.text_content or "")
         elif tag == "br":
             self.held.append(" ")
         elif tag in INLINE and (depth > DEEPEST or node.css_first(_BLOCKS) is None):
             self.enter(node)
             self.held.append(node.text())
+            self.thin.append(light(node))
         elif depth > DEEPEST:
             yield from self.paragraph()
             self.held.append(node.text(separator=" "))
@@ -110,13 +146,28 @@ class _Page:
             if tag in (*_HEADINGS, "dl", "details", "table"):
                 yield from self.finished()
             before, name = self.anchor, self.enter(node)
+            above = self.question, self.topic, self.bold
+            if tag in _ASIDE:
+                yield from self._ask("")
             yield from self._block(node, tag, depth)
             yield from self.paragraph()
             if name:
                 yield from self.finished()
+            if tag in _SECTIONS and (self.question, self.topic, self.bold) != above:
+                yield from self._ask("")
+                if tag in _ASIDE:
+                    self.question, self.topic, self.bold = above
             if name and tag not in _HEADINGS:
                 self.open.pop()
                 self.anchor = before
+
+    def _asks_so_far(self) -> bool:
+        """Whether what is held of a paragraph is a bold question."""
+        return (
+            bool(self.held)
+            and not shown("".join(self.thin))
+            and bool(asking(shown("".join(self.held)), LINE))
+        )
 
     def enter(self, node: Any) -> str:
         """The id of an element; a heading's holds until the next heading, another's in the element."""
@@ -130,8 +181,8 @@ class _Page:
 
     def _block(self, node: Any, tag: str, depth: int) -> Iterator[Passage]:
         if tag in _HEADINGS:
-            self._heading(node, int(tag[1]))
-        elif tag in ("ul", "ol") and node.css_first(_BLOCKS) is None:
+            yield from self._heading(node, int(tag[1]))
+        elif tag in ("ul", "ol") and node.css_first(_BLOCKS) is None and not _asks(node):
             yield from self._list(node)
         elif tag == "table" and node.css_first(f"table table, {', '.join(_HEADINGS)}, details, dl") is None:
             yield from self._table(node)
@@ -146,16 +197,17 @@ class _Page:
         else:
             yield from self.within(node, depth)
 
-    def _heading(self, node: Any, level: int) -> None:
+    def _heading(self, node: Any, level: int) -> Iterator[Passage]:
         inside = next((each for each in node.css("[id], a[name]") if each.tag in INLINE), None)
         own = node.attributes.get("id") or (
             inside and (inside.attributes.get("id") or inside.attributes.get("name"))
         )
         self.anchor = own or (self.open[-1] if self.open else "")
         title = shown(node.text())[:_LONGEST_HEADING]
+        yield from self._ask("")
         self.trail = {upper: text for upper, text in self.trail.items() if upper < level}
-        self.question = title if key(title) in self.known else ""
-        if title and not self.question:
+        self.question = title if key(title) in self.known else asking(title)
+        if title:
             self.trail[level] = title
 
     def _list(self, node: Any) -> Iterator[Passage]:
@@ -198,7 +250,7 @@ class _Page:
 
     def _definitions(self, node: Any) -> Iterator[Passage]:
         """Each definition under its term; a term that ends with a question mark is a question."""
-        before, terms = (self.question, self.anchor), list[str]()
+        before, terms = (self.question, self.topic, self.anchor), list[str]()
         defined = False
         for each in node.css("dt, dd"):
             text = shown(flat(each))
@@ -206,27 +258,28 @@ class _Page:
             if each.tag == "dt":
                 terms = [text] if defined else [*terms, text]
                 defined = False
-                self.anchor = name or before[1]
+                self.anchor = name or before[2]
             elif text:
                 term = " / ".join(filter(None, terms))
                 defined = True
                 self.anchor = name or self.anchor
-                if asks := term.endswith("?") or key(term) in self.known:
-                    self.question = term
+                asks = term if key(term) in self.known else asking(term)
+                if asks:
+                    self.question, self.topic = asks, term
                 yield from self._passages(text if asks or not term else f"{term}: {text}")
-                self.question = before[0]
+                self.question, self.topic = before[:2]
         if terms and not defined:
             yield from self._passages(" / ".join(filter(None, terms)))
-        self.question, self.anchor = before
+        self.question, self.topic, self.anchor = before
 
     def _details(self, node: Any, depth: int) -> Iterator[Passage]:
         """What unfolds, under what it unfolds from."""
         summary = node.css_first("summary")
         title = shown(summary.text())[:_LONGEST_HEADING] if summary is not None else ""
-        before = self.trail, self.question
-        if title.endswith("?") or key(title) in self.known:
-            self.question = title
-        elif title:
+        before = self.trail, self.question, self.topic, self.bold
+        asks = title if key(title) in self.known else asking(title)
+        yield from self._ask(asks or self.question, title if asks else self.topic)
+        if title and not asks:
             self.trail = self.trail | {7 + len(self.trail): title}
         child = node.child
         while child is not None:
@@ -234,21 +287,34 @@ class _Page:
                 yield from self._node(child, depth + 1)
             child = child.next
         yield from self.paragraph()
-        self.trail, self.question = before
+        yield from self._ask("")
+        self.trail, self.question, self.topic, self.bold = before
 
     def _passages(self, text: str) -> Iterator[Passage]:
         yield from self.finished()
         if not text:
             return
-        if self.question:
+        self.waits = ""
+        if self.question and key(self.question) in self.known:
             self.met.add(key(self.question))
+            self.declared.add(self.question)
         source = f"{self.path}#{self.anchor}" if self.anchors and self.anchor else self.path
-        heading = " > ".join(filter(None, [*self.trail.values(), self.question]))
+        heading = " > ".join(filter(None, [*self.trail.values(), self.topic]))
         self.count += 1
         for passage in Paragraph([text], 0).passages(
             source, heading, f"{self.path}:{self.count}", self.question
         ):
             yield replace(passage, line=None)
+
+
+def _asks(node: Any) -> bool:
+    """Whether each item of a list begins with a bold question."""
+    items = [item for item in node.iter() if item.tag == "li"]
+    bold = [item.css_first("b, strong") for item in items]
+    return len(items) > 1 and all(
+        each is not None and asking(text := shown(each.text()), LINE) and shown(item.text()).startswith(text)
+        for item, each in zip(items, bold, strict=True)
+    )
 
 
 def _items(node: Any, depth: int = 0) -> Iterator[str]:

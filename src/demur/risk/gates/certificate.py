@@ -16,6 +16,17 @@ SCOPE = (
     "rankers, confidences or risks by what came out, calibrate the chosen one on fresh questions.",
     "It is about the answers given, taken together: not about each one, and not about how many are given.",
 )
+ANSWERS, UNANSWERABLE = "answers", "unanswerable questions"
+"""What a promise is about: the answers that are given, or the questions that have no answer."""
+SCOPE_WITHOUT_LABELS = (
+    "It does not say how many of the given answers are right: that needs labels, and "
+    "`demur calibrate meaning LABELLED` with these files.",
+    "It holds for questions like those of the entries, in topic and in wording, that have no answer here.",
+    "It is exact for the files without the entries that were taken away. With all of them there are more "
+    "that a question may be near to: leaving out one at a time is an estimate of that, and no promise.",
+    "Entries that say nearly the same count as errors: join them, and calibrate again.",
+    "It does not hold once the files have changed, nor if you try several seeds and keep the best.",
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,7 @@ class Certificate(Mapping[str, Any]):
     ranker_fingerprint: str
     qualifier: str
     demur: str
+    about: str = ANSWERS
 
     def __getitem__(self, key: str) -> Any:
         if key not in self._keys():
@@ -50,7 +62,14 @@ class Certificate(Mapping[str, Any]):
         return len(self._keys())
 
     def _keys(self) -> list[str]:
-        return [field.name for field in fields(self)]
+        return [each.name for each in fields(self) if each.name != "about" or self.about != ANSWERS]
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """Where the promise holds and where it does not, a sentence each."""
+        if not self.promising:
+            return ()
+        return SCOPE_WITHOUT_LABELS if self.about == UNANSWERABLE else SCOPE
 
     @property
     def promising(self) -> bool:
@@ -65,6 +84,12 @@ class Certificate(Mapping[str, Any]):
             return (
                 f"At this threshold {seen} were wrong on {self.questions:,} labelled questions; "
                 f"the method {self.method} promises nothing about others."
+            )
+        if self.about == UNANSWERABLE:
+            return (
+                f"Of questions like these files' own that have no answer in them, at most "
+                f"{percent(self.risk)} are answered, with {percent(self.confidence)} confidence: "
+                f"{self.questions:,} entries were taken away and asked about, and {self.errors:,} answered."
             )
         return (
             f"Answers at this threshold were wrong at most {percent(self.risk)} of the time, with "

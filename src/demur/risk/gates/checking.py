@@ -9,7 +9,7 @@ import numpy as np
 
 from demur.errors import UsageError
 from demur.rankers import Ranker
-from demur.risk.gates.certificate import percent
+from demur.risk.gates.certificate import ANSWERS, percent
 from demur.risk.gates.gate import Gate
 from demur.risk.gates.judging import check_seen, finite
 from demur.risk.thresholds.bounds import surprise
@@ -83,6 +83,9 @@ def check(
     """What new questions, labelled or not, say about a gate; those it was calibrated on are refused."""
     from scipy.stats import ks_2samp
 
+    if gate.certificate.about != ANSWERS:
+        what = "this gate was made without labels, and says nothing of how many answers are right"
+        raise UsageError(f"{what}; check one that demur calibrate made with labels")
     filled = [pool for pool in pools if len(pool)]
     if not filled:
         raise UsageError("there are no questions with candidates to check the gate on")

@@ -13,7 +13,7 @@ from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.risk.gates import gate_file
 from demur.risk.gates.calibration import Calibration
-from demur.risk.gates.certificate import SCOPE, Certificate, percent
+from demur.risk.gates.certificate import UNANSWERABLE, Certificate, percent
 from demur.risk.gates.gate_file import beside
 from demur.risk.gates.judging import check_seen, finite, judge_answers, settled
 from demur.risk.gates.pool_hashes import Marks
@@ -57,7 +57,7 @@ class Gate:
     @property
     def scope(self) -> tuple[str, ...]:
         """Where the promise holds and where it does not, a sentence each."""
-        return SCOPE if self.certificate.promising else ()
+        return self.certificate.scope
 
     @property
     def plain_threshold(self) -> float | None:
@@ -85,6 +85,9 @@ class Gate:
         below = f"its confidence {sure:.{digits}g} is below {self.threshold:.{digits}g}"
         if not self.certificate.promising:
             return f"{below}, the threshold"
+        if self.certificate.about == UNANSWERABLE:
+            share = percent(self.certificate.risk)
+            return f"{below}, the least at which at most {share} of questions without an answer get one"
         return f"{below}, the least at which at most {percent(self.certificate.risk)} of answers are wrong"
 
     def check_ranker(self, ranker: Ranker) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from demur import store
 from demur.errors import DataError
 from demur.files import replacing, whole
 from demur.rankers.opening import HUB_ID
-from demur.risk.gates.certificate import Certificate
+from demur.risk.gates.certificate import ANSWERS, Certificate
 from demur.risk.gates.pool_hashes import Marks
 from demur.specs import Spec, parse
 
@@ -46,7 +46,8 @@ def read(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float, ...]
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
             raise DataError("this is no gate", path=path, fix="make one with demur calibrate … -o FILE")
         found = plain["certificate"]
-        certificate = Certificate(**{each.name: found[each.name] for each in fields(Certificate)})
+        said = {each.name: found[each.name] for each in fields(Certificate) if each.default is MISSING}
+        certificate = Certificate(**said, about=str(found.get("about", ANSWERS)))
         confidences = tuple(float(value) for value in plain["confidences"])
         threshold = float("-inf") if plain["threshold"] is None else float(plain["threshold"])
         return threshold, certificate, Marks.of_text(plain["marks"]), confidences

@@ -1,0 +1,115 @@
+"""`demur calibrate --without-labels`: a threshold from an FAQ alone, and what it promises and what not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from demur.cli import thresholds
+from demur.cli.console import emit, meter, note, stdout, warnings_noted
+
+if TYPE_CHECKING:
+    from demur.asking.withheld import Missed, Withheld
+    from demur.risk.gate import Gate
+
+_SHOWN = 10
+
+
+def calibrate(
+    base: Path | None,
+    sources: list[Path] | None,
+    example: bool,
+    stem: str,
+    *,
+    risk: float,
+    confidence: float,
+    share: float,
+    seed: int,
+    output: str | None,
+    json: bool,
+) -> None:
+    """Take entries of the FAQ away, ask their questions, and write the gate; exit with 1 if there is none."""
+    from demur.asking import Library
+    from demur.asking.withheld import withheld
+    from demur.cli.document_options import asked_of
+    from demur.errors import NoThreshold
+    from demur.kb.folder import KnowledgeBase
+
+    with warnings_noted():
+        asked = asked_of(base, sources, example)
+        library = asked if isinstance(asked, KnowledgeBase) else Library(asked, stem)
+        data = str(base) if base is not None else ", ".join(map(str, sources or ())) or "the handbook"
+        with meter("asking", "entries") as advance:
+            found = withheld(library, share=share, seed=seed, data=data, on_entry=advance)
+    try:
+        gate = found.gate(risk, confidence)
+    except NoThreshold as error:
+        if not json:
+            _alike(found.alike())
+        thresholds.refuse(error, json, {"entries": found.entries, "alike": _plain(found.alike())})
+    _tell(found, gate, json)
+    if output is not None:
+        gate.save(thresholds.place_for("none", output) or output)
+    note(f"gate written to {output}" if output else "the gate is not kept; -o gate.json writes it")
+
+
+def _tell(found: Withheld, gate: Gate, json: bool) -> None:
+    from demur.risk.certificate import percent
+
+    alike, certificate = found.alike(gate.threshold), gate.certificate
+    left_out, answered = found.left_one_out(gate.threshold), found.answered(gate.threshold)
+    if json:
+        told: dict[str, Any] = {
+            "threshold": gate.plain_threshold,
+            "promise": gate.promise,
+            "certificate": dict(certificate),
+            "scope": list(gate.scope),
+            "entries": found.entries,
+            "estimates": {
+                "left_out_alone": len(found.alone),
+                "left_out_and_answered": left_out,
+                "worded_otherwise_and_answered": answered,
+            },
+            "alike": _plain(alike),
+        }
+        emit(told)
+        return
+    lines = [
+        gate.promise,
+        "",
+        f"threshold  {gate.threshold:.4g}, by the chance that an answer is right",
+        f"taken away {certificate.questions:,} of {found.entries:,} entries; {certificate.errors:,} answered",
+        f"bound      {percent(round(certificate.bound, 4))} of such questions answered",
+        f"estimate   {percent(round(left_out, 4))} answered where one entry at a time is left out, of "
+        f"{len(found.alone):,}; this is no promise",
+        f"estimate   {percent(round(answered, 4))} answered rightly where the entry is there and its "
+        "question has slips or is bare words; people word things more freely",
+        "",
+        *(f"– {sentence}" for sentence in gate.scope),
+    ]
+    console = stdout()
+    for line in lines:
+        console.print(line, markup=False)
+    _alike(alike)
+
+
+def _alike(some: list[Missed]) -> None:
+    """Entries that say nearly the same as others, to be joined by whoever wrote them."""
+    from demur.cli.console import harmless
+
+    if not some:
+        return
+    console = stdout()
+    many = "1 entry is" if len(some) == 1 else f"{len(some):,} entries are"
+    console.print(f"\n{many} nearly the same as another, or answered by it:", markup=False)
+    for each in some[:_SHOWN]:
+        console.print(harmless(f"  {each.question}  ~  {each.other}  ({each.chance:.2f})"), markup=False)
+    if len(some) > _SHOWN:
+        console.print(f"  and {len(some) - _SHOWN:,} more; --json has them all", markup=False)
+
+
+def _plain(some: list[Missed]) -> list[dict[str, Any]]:
+    return [
+        {"question": each.question, "other": each.other, "cosine": each.cosine, "chance": each.chance}
+        for each in some
+    ]

@@ -1,0 +1,55 @@
+"""A threshold by questions that have no answer: how many of such are answered, bounded with confidence.
+
+The thresholds to test are the same for everybody, so none depends on what is tested. Fewer are answered the
+stricter the threshold, so they are tested strict to loose until one fails, and each at the full level.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import expit
+
+from demur.errors import NoThreshold, UsageError
+from demur.risk.bounds import fewest, p_value, upper_bound
+from demur.risk.certificate import percent
+from demur.risk.control import Choice
+from demur.types import FloatArray
+
+GRID: FloatArray = expit(np.linspace(12, -8, 2001))
+"""Chances that are tested as thresholds, strict first."""
+METHOD = "ltt"
+
+
+def choose(confidence: FloatArray, risk: float, sure: float = 0.95) -> Choice:
+    """The loosest threshold that at most such a share of questions without an answer pass; or `NoThreshold`.
+
+    `confidence` has one chance for each question, each drawn independently of the others.
+    """
+    for name, value in (("risk", risk), ("confidence", sure)):
+        if not 0 < value < 1:
+            raise UsageError(f"{name}={value:g} is no share; choose one between 0 and 1, such as 0.1")
+    confidence = np.sort(np.asarray(confidence, np.float64))
+    if np.isnan(confidence).any():
+        raise UsageError("a confidence is not a number; give every question one")
+    count, delta = len(confidence), 1 - sure
+    answered = count - np.searchsorted(confidence, GRID, side="left")
+    passes = p_value(answered, np.full(len(GRID), count), risk) <= delta
+    best = len(GRID) if passes.all() else int(np.argmin(passes))
+    if not count or not best:
+        raise _refused(int(answered[0]) if count else 0, count, risk, delta)
+    threshold, k = float(GRID[best - 1]), int(answered[best - 1])
+    return Choice(threshold, k, k, float(upper_bound(k, count, delta)), METHOD, count)
+
+
+def _refused(answered: int, count: int, risk: float, delta: float) -> NoThreshold:
+    levels = (each / 100 for each in range(1, 100))
+    carried = (level for level in levels if count and p_value(answered, count, level) <= delta)
+    lowest = next(carried, None)
+    needed = fewest(answered, risk, delta)
+    reach = "99 % cannot be promised either" if lowest is None else f"they can carry {percent(lowest)}"
+    said = (
+        f"{count:,} entries that were taken away cannot carry the promise that at most {percent(risk)} of "
+        f"such questions are answered, with {percent(1 - delta)} confidence; {reach}; it takes {needed:,} or "
+        "more: take a larger share away with --apart, or use a longer FAQ"
+    )
+    return NoThreshold(risk, 1 - delta, count, lowest, needed - count, said=said)

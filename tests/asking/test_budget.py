@@ -1,0 +1,91 @@
+"""A budget says how much the network reads again; nothing is measured here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from demur.asking import Library, Passage, Session, as_plain, budget
+from demur.asking.budget import Speeds, fitting, milliseconds
+from demur.asking.meaning import READ, by_meaning
+from demur.errors import UsageError
+
+TEXTS = [f"Saw number {n} hangs on hook {n + 3} of the long wall." for n in range(20)]
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "speeds", lambda: Speeds(finding=20.0, reading=40.0))
+
+
+@pytest.mark.parametrize(("said", "found"), [("300ms", 300), ("0.5s", 500), (" 2 S ", 2000), ("1.5 ms", 1.5)])
+def test_a_time(said: str, found: float) -> None:
+    assert milliseconds(said) == found
+
+
+@pytest.mark.parametrize("said", ["", "300", "ms", "-1s", "0ms", "3 m", 300])
+def test_what_is_no_time(said: str) -> None:
+    with pytest.raises(UsageError, match=r"is no time; write 300ms or 0\.5s"):
+        milliseconds(said)
+
+
+@pytest.mark.parametrize(("said", "count"), [("10ms", 0), ("60ms", 1), ("99ms", 1), ("100ms", 2), ("9s", 12)])
+def test_how_many_fit(said: str, count: int) -> None:
+    assert fitting(said, 12) == count
+
+
+def test_no_more_is_read_than_fits_and_what_was_cut_is_told() -> None:
+    library = Library(TEXTS)
+    ranking = by_meaning(library, budget="150ms").find("On which hook hangs saw number seven?")
+    assert sum("look" in each.extra for each in ranking.candidates) == 3
+    assert {each.extra["cut"] for each in ranking.candidates} == {READ - 3}
+    answer = Session.open(library, "meaning", budget="150ms").ask("On which hook hangs saw number seven?")
+    assert as_plain(answer)["ranking"][0]["cut"] == READ - 3
+    whole = by_meaning(library).find("On which hook hangs saw number seven?")
+    assert sum("look" in each.extra for each in whole.candidates) == READ
+    assert not any(each.extra["cut"] for each in whole.candidates)
+
+
+def test_a_gate_for_more_reading_is_not_for_less() -> None:
+    library = Library(TEXTS)
+    assert by_meaning(library, budget="9s").fingerprint == by_meaning(library).fingerprint
+    less = by_meaning(library, budget="150ms")
+    assert less.fingerprint != by_meaning(library).fingerprint and "read=3" in less.spec
+
+
+def test_nothing_is_read_where_it_cannot_change_the_answer() -> None:
+    there = Passage("q", "Tell the desk.", heading="Cards > What if my card is lost?")
+    ranking = by_meaning(Library([*TEXTS, there])).find("what if my CARD is lost")
+    assert ranking.candidates[0].id == "q" and ranking.scores[0] == max(ranking.scores)
+    assert not any("look" in each.extra for each in ranking.candidates)
+    assert not ranking.candidates[0].extra["cut"]
+
+
+def test_a_budget_is_for_meaning() -> None:
+    with pytest.raises(UsageError, match="take the ranker meaning"):
+        Session.open(["One."], "bm25", budget="1s")
+    with pytest.raises(UsageError, match="is no time"):
+        Session.open(["One."], "meaning", budget="soon")
+
+
+def test_the_race_is_run_once_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.undo()
+    monkeypatch.setenv("DEMUR_CACHE", str(tmp_path))
+    races = []
+
+    def race() -> Speeds:
+        races.append(1)
+        return Speeds(5.0, 7.0)
+
+    monkeypatch.setattr(budget, "race", race)
+    for _ in range(2):
+        budget.speeds.cache_clear()  # as in another process
+        assert budget.speeds() == Speeds(5.0, 7.0)
+    (kept,) = tmp_path.rglob("*.json")
+    assert races == [1] and json.loads(kept.read_text("utf-8")) == {"finding": 5.0, "reading": 7.0}
+    kept.write_text("{", "utf-8")
+    budget.speeds.cache_clear()
+    assert budget.speeds() == Speeds(5.0, 7.0) and len(races) == 2
+    budget.speeds.cache_clear()
