@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.document_options import FromOption, StemOption
+from demur.cli.document_options import FromOption, KbOption, StemOption
 from demur.cli.gate_options import GateOption, RiskOption
 from demur.cli.serving import (
     AllowHostOption,
@@ -22,6 +22,7 @@ from demur.cli.serving import (
 
 def mcp(
     sources: FromOption = None,
+    kb: KbOption = None,
     example: ExampleFlag = False,
     ranker: RankerOption = None,
     reader: ReaderOption = None,
@@ -43,9 +44,10 @@ def mcp(
     from demur.errors import UsageError, require
 
     require("mcp", extra="mcp")
-    if not sources and not example:
-        raise UsageError("there is nothing to ask; name files with --from, or the handbook with --example")
-    open_service = opening(sources, example, ranker, gate, reader, risk, stem)
+    if not sources and not example and kb is None:
+        what = "there is nothing to ask"
+        raise UsageError(f"{what}; name files with --from, a base with --kb, or the handbook with --example")
+    open_service = opening(sources, example, ranker, gate, reader, risk, stem, kb)
     if not http:
         from demur.serving.assistants import create_mcp
 

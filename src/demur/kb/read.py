@@ -79,6 +79,14 @@ class ReadBase:
         """The passage at a place."""
         return self._truth().passage(place, self._now())
 
+    def places(self, id: str) -> list[int]:
+        """The places of the passages that have this id; several where two sources use it."""
+        return self._truth().places(id, self._now())
+
+    def near(self, place: int, around: int) -> list[Passage]:
+        """The passage at a place among so many before and after it in its source, in their order there."""
+        return self._truth().near(place, around, self._now())
+
     def copies(self, place: int) -> int:
         """How many other passages are alike in heading and text."""
         return self._truth().copies(place, self._now())
