@@ -24,10 +24,15 @@ AXE = Path(os.environ.get("DEMUR_AXE", ".venv/axe/package/axe.min.js"))
 LACKING = "" if find_spec("playwright") else "playwright is not installed; make browser"
 LACKING = LACKING or ("" if CHROMIUM else "there is no chromium; apt-get install chromium, or DEMUR_CHROMIUM")
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(bool(LACKING), reason=LACKING)]
-WORDS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+WORDS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 SIZES, SCHEMES = (320, 768, 1280), ("light", "dark")
 PAGES = ("/", "/documents", "/label", "/status")
 KEPT = "For how long is a kayak lent?"
@@ -45,6 +50,7 @@ def browser() -> Iterator[Any]:
 def shown(browser: Any, **settings: Any) -> Iterator[tuple[Any, list[str]]]:
     """A page, and what went wrong in it: errors, refused parts, and what asks another place."""
     context = browser.new_context(**settings)
+    context.set_default_timeout(120_000)  # a machine may be busy
     page, faults = context.new_page(), list[str]()
     page.on("console", lambda said: faults.append(said.text) if said.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -74,7 +80,9 @@ def test_a_question_is_answered_with_its_quote_marked_or_the_abstention_explaine
 ) -> None:
     with shown(browser) as (page, faults):
         ask(page, url, f"For how long is a {TOOLS[4]} lent?")
-        assert page.locator("#answer blockquote mark").first.inner_text() == f"A {TOOLS[4]} is lent for 6 days."
+        assert (
+            page.locator("#answer blockquote mark").first.inner_text() == f"A {TOOLS[4]} is lent for 6 days."
+        )
         assert "tools.md:9" in page.locator("#answer .source").first.inner_text()
         ask(page, url, "xylophone?")
         assert "demur says nothing, because" in page.locator("#answer").inner_text()

@@ -1,4 +1,4 @@
-"""Labels over HTTP become a promise: split by a hash, counted, and made into a gate that is in force at once."""
+"""Labels over HTTP become a promise: parted by a hash, counted, and made into a gate in force at once."""
 
 from __future__ import annotations
 

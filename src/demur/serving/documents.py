@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from demur.asking import finding
-from demur.errors import DemurError
+from demur.errors import DataError, DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.serving import uploads
 from demur.serving.base import Base
@@ -21,7 +21,7 @@ from demur.serving.bodies import Changed, Document, Documents, Job
 from demur.serving.jobs import Job as Running
 from demur.serving.problems import Refusal, responses
 from demur.serving.server import Server, busy
-from demur.serving.uploads import Upload
+from demur.serving.uploads import Unreadable, Upload
 
 T = TypeVar("T")
 REFUSED = responses(401, 403, 404, 408, 413, 415, 422, 429, 503)
@@ -194,8 +194,10 @@ def _putting(server: Server, base: Base, upload: Upload) -> Running:
     async def work(job: Running) -> dict[str, Any]:
         try:
             report, generation = await _patiently(server, base, lambda kb: (upload.put(kb), kb.generation))
-        except DemurError:
-            await asyncio.to_thread(upload.drop)
+        except DemurError as error:
+            later = isinstance(error, DataError) and not isinstance(error, Unreadable)
+            if not later and busy(error) is None:  # else it is taken in at the next start
+                await asyncio.to_thread(upload.drop)
             raise
         server.new.set()
         told = {"name": upload.name, "status": report.status, "passages": report.passages}

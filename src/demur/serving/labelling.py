@@ -21,7 +21,7 @@ from demur.kb.folder import KnowledgeBase
 from demur.kb.labels import Label
 from demur.kb.questions import key
 from demur.risk.bounds import accepted_needed
-from demur.risk.confidence import qualifier
+from demur.risk.confidence import Qualifier, qualifier
 from demur.risk.control import STARTS, Evidence
 from demur.risk.predictions import Predictions
 from demur.types import Candidate, Pool, Ranking
@@ -127,7 +127,7 @@ def telling(kb: KnowledgeBase, questions: Sequence[str], done: Sequence[str]) ->
 class Desk:
     """What is known of labelled questions: what is found for each, kept as long as nothing has changed."""
 
-    def __init__(self, how: str) -> None:
+    def __init__(self, how: str | Qualifier) -> None:
         self.how = qualifier(how)
         self._state = ""
         self._found: dict[str, tuple[Ranking, float]] = {}
@@ -136,13 +136,25 @@ class Desk:
         """The questions that nothing was found for yet."""
         return [each for each in questions if each not in self._found]
 
-    def keep(self, state: str, question: str, ranking: Ranking) -> None:
+    def sure(self, ranking: Ranking) -> float:
+        """How sure the best passage is."""
+        pool = Pool("q", ranking.question, ranking.candidates)
+        return float(self.how.confidence([pool], [np.array(ranking.scores, np.float64)])[0])
+
+    def keep(self, state: str, question: str, ranking: Ranking, sure: float) -> None:
         """Note what was found for a question; all that was found in another state of the base goes."""
-        if state != self._state:
-            self._state, self._found = state, {}
-        pool = Pool("q", question, ranking.candidates)
-        sure = self.how.confidence([pool], [np.array(ranking.scores, np.float64)])[0]
-        self._found[question] = (ranking, float(sure))
+        self.forget(state)
+        self._found[question] = (ranking, sure)
+
+    def drop(self, question: str) -> None:
+        """Forget what was found for a question."""
+        self._found.pop(question, None)
+
+    def copy(self) -> Desk:
+        """What is known now, whatever others ask meanwhile."""
+        other = Desk(self.how)
+        other._state, other._found = self._state, dict(self._found)
+        return other
 
     def forget(self, state: str) -> None:
         """Drop all that was found, if the base is another now."""
@@ -203,22 +215,18 @@ def fresh(kb: KnowledgeBase) -> list[Labelled]:
     return [each for each in labelled(kb.labels()).values() if not each.stale]
 
 
-def exported(kb: KnowledgeBase, part: str, found: Callable[[str], Ranking | None]) -> list[dict[str, Any]]:
+def exported(known: Iterable[Labelled], part: str, found: Callable[[str], Ranking]) -> list[dict[str, Any]]:
     """Labelled questions as `demur train` reads them: the judged passages, and those found but not right."""
     rows = []
-    for each in fresh(kb):
+    for each in known:
         if part != "all" and fits(each.question) is not (part == "fit"):
             continue
         pool = each.pool
-        ranking = found(each.question)
-        if ranking is not None:
-            seen = {one.text for one in pool.candidates}
-            judged = judged_as(ranking, pool).candidates
-            pool = Pool(
-                pool.id, pool.question, (*pool.candidates, *(o for o in judged if o.text not in seen))
-            )
+        seen = set(pool.answers)
+        others = [one for one in judged_as(found(each.question), pool).candidates if one.text not in seen]
         candidates = [
-            {"id": str(n), "text": one.text, "label": one.label} for n, one in enumerate(pool.candidates)
+            {"id": str(n), "text": one.text, "label": one.label}
+            for n, one in enumerate([*pool.candidates, *others])
         ]
         rows.append({"id": pool.id, "question": pool.question, "candidates": candidates})
     return rows

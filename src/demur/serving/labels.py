@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse
@@ -45,6 +45,7 @@ from demur.serving.promises import NAME
 from demur.serving.server import Server
 from demur.types import Ranking
 
+T = TypeVar("T")
 _SHOWN = 9  # passages, as there are so many keys
 _TRIES = 3  # of asking all labelled questions, while the base changes
 
@@ -57,22 +58,19 @@ def paths(server: Server) -> APIRouter:
     def desk(base: Base) -> Desk:
         return desks.setdefault(id(base), Desk(base.qualifier))
 
-    async def ask_all(base: Base, questions: Sequence[str], job: Running | None = None) -> None:
-        """Find what is found for each question, in its turn among those of others."""
+    async def ask_all(base: Base, questions: Sequence[str], job: Running | None = None) -> Desk:
+        """What is found for each question, asked in its turn among those of others."""
         mine = desk(base)
         for _ in range(_TRIES):
-            state = await asyncio.to_thread(lambda: _state(base))
-            mine.forget(state)
+            mine.forget(await asyncio.to_thread(_state, base))
             missing = mine.missing(questions)
-            if not missing:
-                return
             for question in missing:
-                found = await server.queue.do(DEPTH, partial(_found, base, question))
-                mine.keep(found[0], question, found[1])
+                mine.keep(*await _in_turn(server, partial(_found, base, mine, question), job is not None))
                 if job is not None:
                     job.done += 1
-        if mine.missing(questions):
-            raise UsageError("the knowledge base changes all the time; try again when it is quiet")
+            if not mine.missing(questions):
+                return mine.copy()
+        raise UsageError("the knowledge base changes all the time; try again when it is quiet")
 
     @router.get("/v1/labels", summary="What the labels can carry")
     async def labels() -> Labels:
@@ -86,8 +84,8 @@ def paths(server: Server) -> APIRouter:
                 kb.generation,
             )
         )
-        await ask_all(base, [each.question for each in known])
-        levels = await asyncio.to_thread(desk(base).standing, known)
+        found = await ask_all(base, [each.question for each in known])
+        levels = await asyncio.to_thread(found.standing, known)
         certify = sum(not fits(each.question) for each in known)
         await asyncio.to_thread(base.current)
         return Labels(
@@ -148,8 +146,9 @@ def paths(server: Server) -> APIRouter:
         )
         if asked is None or not asked.strip():
             return NextQuestion(waiting=left)
-        await ask_all(base, [asked])
-        ranking = desk(base).ranking(asked)
+        ranking = (await ask_all(base, [asked])).ranking(asked)
+        if question:  # anything may be asked so, and not all is kept
+            desk(base).drop(asked)
         shown = await server.looked(lambda kb: _shown(kb, ranking))
         part = "fit" if fits(asked) else "certify"
         return NextQuestion(question=asked, part=part, passages=shown, waiting=left)
@@ -161,8 +160,8 @@ def paths(server: Server) -> APIRouter:
         """JSONL, a question a line; without more, those that no promise stands on."""
         base = server.base()
         known = await server.looked(fresh)
-        await ask_all(base, [each.question for each in known])
-        rows = await server.looked(lambda kb: exported(kb, part, desk(base).ranking))
+        found = await ask_all(base, [each.question for each in known])
+        rows = exported(known, part, found.ranking)
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         return PlainTextResponse(text, media_type="application/jsonl")
 
@@ -179,8 +178,8 @@ def paths(server: Server) -> APIRouter:
         async def work(job: Running) -> dict[str, Any]:
             known = await server.looked(fresh)
             job.total = len(known)
-            await ask_all(base, [each.question for each in known], job)
-            gate = await asyncio.to_thread(_calibrated, base, desk(base), known, body)
+            found = await ask_all(base, [each.question for each in known], job)
+            gate = await asyncio.to_thread(_calibrated, base, found, known, body)
             await asyncio.to_thread(_kept, gate, base.path / NAME)
             session = await asyncio.to_thread(base.current)
             promise = getattr(session.gate, "promise", None)
@@ -195,8 +194,20 @@ def paths(server: Server) -> APIRouter:
     return router
 
 
-def _found(base: Base, question: str, stop: Event) -> tuple[str, Ranking]:
-    return base.find(question)
+async def _in_turn(server: Server, work: Callable[[Event], T], patient: bool) -> T:
+    """What the work on one question comes to; a patient one waits until there is room in the queue."""
+    while True:
+        try:
+            return await server.queue.do(DEPTH, work)
+        except Refusal as full:
+            if not patient or full.status != 429 or server.stopping.is_set():
+                raise
+            await asyncio.sleep(1)
+
+
+def _found(base: Base, desk: Desk, question: str, stop: Event) -> tuple[str, str, Ranking, float]:
+    state, ranking = base.find(question)
+    return state, question, ranking, desk.sure(ranking)
 
 
 def _state(base: Base) -> str:

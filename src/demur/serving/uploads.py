@@ -22,6 +22,10 @@ FOLDER = "uploads"
 _LONGEST = 200  # characters of a name
 
 
+class Unreadable(DataError):
+    """A file that was sent and that no later try will read."""
+
+
 @dataclass(frozen=True)
 class Upload:
     """A file that was sent, as it lies on the disk, and what it is called."""
@@ -29,13 +33,19 @@ class Upload:
     path: Path
     name: str
 
+    def read(self) -> list[Passage]:
+        """Its passages; what cannot be read is `Unreadable`."""
+        try:
+            passages = list(self.passages())
+        except DataError as error:
+            raise Unreadable(str(error)) from None
+        if not passages:
+            raise Unreadable("holds no text", path=self.name, fix="send a file with text in it")
+        return passages
+
     def put(self, kb: KnowledgeBase) -> Report:
         """What became of it, once its passages are in the base and the file is gone."""
-        passages = list(self.passages())
-        if not passages:
-            raise DataError("holds no text", path=self.name, fix="send a file with text in it")
-        kind = self.path.suffix.lstrip(".")
-        report = kb.put(self.name, passages, kind)
+        report = kb.put(self.name, self.read(), self.path.suffix.lstrip("."))
         self.drop()
         return report
 
