@@ -131,6 +131,7 @@ def test_thirty_questions_are_labelled_by_keyboard_and_become_a_promise(browser:
         page.get_by_text("In force now.").wait_for()
         page.goto(f"{url}/status")
         page.get_by_text("wrong at most 30 % of the time").wait_for()
+        page.wait_for_selector("#counts dt")
         ask(page, url, f"For how long is a {TOOLS[100]} lent?")
         assert "certified on generation 1" in page.locator("#promise").inner_text()
         assert not faults
