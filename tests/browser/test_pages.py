@@ -144,10 +144,14 @@ def test_every_page_fits_and_axe_finds_nothing(browser: Any, url: str, width: in
         pytest.skip(f"axe-core is not at {AXE}; make browser, or DEMUR_AXE")
     how = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme, "bypass_csp": True}
     with shown(browser, **how) as (page, _):
+        some = {"questions": [f"For how long is a {tool} lent?" for tool in TOOLS[:30]]}
+        assert page.request.post(f"{url}/v1/questions", data=some).ok
         for path in (f"/#For how long is a {TOOLS[4]} lent?", *PAGES[1:]):
             page.goto("about:blank")
             page.goto(url + path)
             page.wait_for_load_state("networkidle") if path != "/documents" else page.wait_for_selector("td")
+            if path == "/label":
+                page.wait_for_selector("#passages li")
             if path.startswith("/#"):
                 page.wait_for_selector("#answer .card")
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path

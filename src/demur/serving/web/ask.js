@@ -49,7 +49,7 @@ function shown(said, info) {
       "div",
       { class: "card said" },
       el("h2", { class: "hidden" }, "Answer"),
-      best.span && el("p", { class: "short" }, best.span.text),
+      best.span && best.span.text !== best.text && el("p", { class: "short" }, best.span.text),
       el("blockquote", {}, ...marked(best.text, best.span)),
       source(best),
       meter(best.confidence, least),

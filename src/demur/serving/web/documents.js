@@ -37,7 +37,7 @@ function row(one) {
 
 async function look() {
   const all = await api("GET", `/v1/documents?limit=${PAGE}`);
-  put(at("words"), `Words: all ${number(all.passages)} passages of ${number(all.total)} documents.`);
+  put(at("words"), `Words: all ${number(all.passages)} passages of ${number(all.total)} ${all.total === 1 ? "document" : "documents"}.`);
   const share = all.passages ? all.embedded / all.passages : 1;
   at("meaning").value = share;
   put(at("meant"), `Meaning: ${number(all.embedded)} of ${number(all.passages)} passages (${percent(share)}).`);
