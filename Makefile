@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package clients contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb guarantee fold makers reproduce docs format clean
+.PHONY: run test package clients contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve browser guarantee fold makers reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -42,6 +42,12 @@ clients: $(VENV)/.dev
 	$(PYTHON) -m venv $(VENV)/clients
 	$(VENV)/clients/bin/pip install --quiet --disable-pip-version-check $(CLIENTS)
 	OMP_NUM_THREADS=1 $(VENV)/clients/bin/python tools/clients.py $(abspath $(BIN))/demur
+
+# The pages of demur serve in a real browser, and what axe-core says of them; chromium is the system's.
+browser: $(VENV)/.dev
+	$(PIP) --target $(VENV)/browser playwright==1.65.2
+	mkdir -p $(VENV)/axe && cd $(VENV)/axe && npm pack --silent axe-core@4.14.1 && tar xf axe-core-4.14.1.tgz
+	PYTHONPATH=$(VENV)/browser $(BIN)/pytest -q -m browser tests/browser
 
 # What the OpenAPI page says, tried on demur serve by schemathesis: some 2,000 requests, good and bad.
 contract: $(VENV)/.dev
@@ -100,6 +106,10 @@ bench-again: $(VENV)/.dev
 # A million passages in a knowledge base: adding, memory, disk, and how soon they are found; some ten minutes.
 bench-kb: $(VENV)/.dev
 	$(BIN)/python -m bench kb
+
+# demur serve under 1, 8 and 64 clients on loopback, and ten minutes of memory; 14 minutes. DEMUR_SECONDS, DEMUR_MINUTES.
+bench-serve: $(VENV)/.dev
+	$(BIN)/python -m bench serve
 
 # The small model that comes with demur, from its recipe: some five hours on one core. The data must be there.
 mini: $(VENV)/.dev

@@ -34,7 +34,7 @@ PARTS = (
     "finetune",
     "committee",
 )
-ALONE = ("rank", "memory", "again", "kb")  # asked for by name: they want other libraries, or a long while
+ALONE = ("rank", "memory", "again", "kb", "serve")  # asked for by name: they take more than is here, or long
 PACKAGES = (
     "demur",
     "numpy",

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from demur.risk.checking import check
 
 from asking.faq import ROWS, STRANGE, rows
 from demur.asking import Library, Passage, Session, calibrate, packaged
@@ -16,6 +15,7 @@ from demur.asking.withheld import Withheld, Without, entries, withheld
 from demur.errors import NoThreshold, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.risk import Gate
+from demur.risk.gates.checking import check
 from demur.types import Abstention, Answer, Candidate, Pool
 
 
@@ -146,7 +146,7 @@ def test_labels_that_a_base_keeps_calibrate_the_whole_pipeline(tmp_path: Path) -
     base.put("faq.csv", rows())
     base.embed()
     assert labelled(base) == []
-    place = {base.passage(each).text: each for each in base.places()}
+    place = {base.passage(each).text: each for each in base.all_places()}
     for question, answer in ROWS.items():
         base.label(f"{question[:-1]}, please?", place[answer], 1)
     base.label(STRANGE[0], None, 0)

@@ -90,7 +90,7 @@ def test_a_base_is_calibrated_by_its_own_labels(
     base.embed()
     assert run(monkeypatch, "calibrate", "meaning", "--kb", "faq.kb") == 2
     assert "keeps no labels" in capsys.readouterr().err
-    for place in base.places():
+    for place in base.all_places():
         base.label(base.passage(place).question, place, 1)
     made = "calibrate", "meaning", "--kb", "faq.kb", "--risk", "0.4", "-o", "gate.json", "--json"
     assert run(monkeypatch, *made) == 0
@@ -120,6 +120,6 @@ def test_a_service_asks_a_base(monkeypatch: pytest.MonkeyPatch) -> None:
     from demur.cli.serving import opening
 
     demur.kb("faq.kb").add("faq.csv")
-    service = opening(Path("faq.kb"), None, False, "bm25", None, None, None, "english")()
+    service = opening(None, False, "bm25", None, None, None, "english", Path("faq.kb"))()
     assert service.name == "faq.kb"
     assert service.ask("Who repairs toasters?").ranking.candidates[0].id == "faq.csv:5"

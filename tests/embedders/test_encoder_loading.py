@@ -180,7 +180,12 @@ def test_mpnet_lies_in_the_cache_or_is_asked_of_the_hub(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setenv("DEMUR_CACHE", str(tmp_path))
-    monkeypatch.setattr(encoder_loading, "_downloaded", lambda name, revision: asked.append(name) or tmp_path)
+
+    def downloaded(name: str, revision: str) -> Path:
+        asked.append(name)
+        return tmp_path
+
+    monkeypatch.setattr(encoder_loading, "_downloaded", downloaded)
     located("mpnet")
     assert asked == ["sentence-transformers/all-mpnet-base-v2"]
     shutil.copytree(toys.bert(), tmp_path / "models" / "mpnet")

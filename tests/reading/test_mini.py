@@ -213,6 +213,6 @@ def test_the_score_of_no_answer_is_tuned_on_held_out_questions(tmp_path: Path) -
     tuned = demur.open(folder)
     assert isinstance(tuned, Mini)
     again = tuned.read_all([(QUESTION, PASSAGES[0])])[0]
-    assert again.null == pytest.approx(said.null - null, abs=2e-3)
+    assert again.null_score == pytest.approx(said.null_score - null, abs=2e-3)
     assert again.quotes[0].score == pytest.approx(said.quotes[0].score, abs=1e-4)
     assert again.span is not None and again.span.text == gold

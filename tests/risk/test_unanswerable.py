@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from demur.risk.bounds import p_value
-from demur.risk.guarantee import limit
 from scipy.special import expit
 
 from demur.errors import NoThreshold, UsageError
+from demur.risk.thresholds.bounds import p_value
+from demur.risk.thresholds.guarantee import limit
 from demur.risk.unanswerable import GRID, choose
 from demur.types import FloatArray
 

@@ -9,8 +9,9 @@ or labelled before (facility location, taken greedily).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -71,6 +72,23 @@ def weights(pools: Sequence[Pool]) -> tuple[FloatArray, FloatArray]:
     return np.asarray((close + apart) / 2), _ranks([each.max() for each in scored[-1]])
 
 
+def best_of(
+    questions: Sequence[str],
+    scores: Sequence[FloatArray],
+    done: Sequence[str] = (),
+    embed: Callable[[Sequence[str]], Any] | None = None,
+) -> int:
+    """The place of the question to label first, where one search alone has scored what it found for each.
+
+    It is the rule of `suggest`; the search is unsure where its best two are close. `done` are labelled.
+    """
+    leads = [float(np.diff(np.sort(each)[-2:])[0]) if len(each) > 1 else 0.0 for each in scores]
+    likely = _ranks([float(each.max()) if len(each) else 0.0 for each in scores])
+    found = _of_length_1(np.asarray((embed or _of_words)([*questions, *done]), np.float64))
+    heavy = _FLOOR + (1 - _FLOOR) * (1 - _ranks(leads)) * likely
+    return covering(found[: len(questions)], heavy, 1, found[len(questions) :])[0]
+
+
 def _ranks(values: Sequence[float]) -> FloatArray:
     """The share of the others that each value is above of; equal ones count half."""
     found = np.array(values, np.float64)
@@ -106,6 +124,10 @@ def vectors(pools: Sequence[Pool]) -> FloatArray:
         found = np.asarray(embedder("encoder").embed(questions), np.float64)
     else:
         found = _of_words(questions)
+    return _of_length_1(found)
+
+
+def _of_length_1(found: FloatArray) -> FloatArray:
     lengths = np.linalg.norm(found, axis=1, keepdims=True)
     return np.asarray(np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0))
 

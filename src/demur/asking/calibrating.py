@@ -13,7 +13,7 @@ from demur.asking.meaning import MEANING
 from demur.asking.searching import Search
 from demur.rankers import Ranker
 from demur.text import tokenize
-from demur.types import Candidate, FloatArray, Pool
+from demur.types import Candidate, FloatArray, Pool, Ranking
 
 if TYPE_CHECKING:
     from demur.kb.folder import KnowledgeBase
@@ -66,15 +66,16 @@ def judged(search: Search, questions: Iterable[Pool]) -> list[Pool]:
     and the positive has no words or has the passage's in it. A question without a positive has no answer, so
     whatever is found is wrong. If nobody has judged a question's candidates, nor is what is found judged.
     """
-    return [_judged(search, pool) for pool in questions]
+    return [judged_as(search.find(pool.question), pool) for pool in questions]
 
 
-def _judged(search: Search, pool: Pool) -> Pool:
+def judged_as(ranking: Ranking, pool: Pool) -> Pool:
+    """What was found for a labelled question, labelled as `judged` does."""
     unknown = len(pool) > 0 and all(label is None for label in pool.labels)
     positives = [candidate for candidate in pool.candidates if (candidate.label or 0) > 0]
     candidates = [
         replace(one, label=None if unknown else _right(one, positives), extra={**one.extra, "score": score})
-        for one, score in search.find(pool.question)
+        for one, score in ranking
     ]
     return Pool(pool.id, pool.question, tuple(candidates))
 

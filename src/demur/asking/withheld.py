@@ -27,9 +27,9 @@ from demur.errors import UsageError
 from demur.kb.base import Passages
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
-from demur.risk.certificate import UNANSWERABLE, Certificate
-from demur.risk.gate import Gate
-from demur.risk.pool_hashes import Marks, ids_sha256
+from demur.risk.gates.certificate import UNANSWERABLE, Certificate
+from demur.risk.gates.gate import Gate
+from demur.risk.gates.pool_hashes import Marks, ids_sha256
 from demur.risk.unanswerable import choose
 from demur.text import content, tokenize
 from demur.types import FloatArray, IntArray, Pool
@@ -208,7 +208,7 @@ def _numbered(library: Library | KnowledgeBase) -> Iterator[tuple[int, Passage]]
     if isinstance(library, Library):
         yield from enumerate(library.passages)
     else:
-        for place in library.places():
+        for place in library.all_places():
             yield place, library.passage(place)
 
 

@@ -47,7 +47,7 @@ def mcp(
     if not sources and not example and kb is None:
         what = "there is nothing to ask"
         raise UsageError(f"{what}; name files with --from, a knowledge base with --kb, or say --example")
-    open_service = opening(kb, sources, example, ranker, gate, reader, risk, stem)
+    open_service = opening(sources, example, ranker, gate, reader, risk, stem, kb)
     if not http:
         from demur.serving.assistants import create_mcp
 

@@ -43,6 +43,17 @@ def serve(
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.1, help="In which a request must be answered.")
     ] = 120,
+    lapse: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="The share of passages that may change before a promise lapses."),
+    ] = 0.2,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Let nobody change documents or labels over HTTP.")
+    ] = False,
+    keep_questions: Annotated[
+        bool,
+        typer.Option("--keep-questions", help="Keep what people ask in the knowledge base, to be labelled."),
+    ] = False,
     access_log: Annotated[
         bool, typer.Option("--access-log/--no-access-log", help="Log a line of JSON a request.")
     ] = True,
@@ -53,8 +64,10 @@ def serve(
     """Serve ranking, quoting and asking over HTTP; existing clients of TEI, Cohere, Jina and vLLM may ask."""
     from demur.cli.console import note
     from demur.cli.serving import check_address, keys, opening
-    from demur.errors import require
+    from demur.errors import UsageError, require
 
+    if keep_questions and kb is None and not example:
+        raise UsageError("--keep-questions needs a knowledge base to keep them in; name one with --kb")
     check_address(host, key_file, no_key)
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         require(module, extra="serve")
@@ -70,9 +83,9 @@ def serve(
         body=body,
         bodies=max(16 * body, Rules.bodies),
     )
-    settings = Settings(rules, queue, deadline, access_log, log_questions)
+    settings = Settings(rules, queue, deadline, access_log, log_questions, read_only, keep_questions)
     run(
-        opening(kb, sources, example, ranker, gate, reader, risk, stem),
+        opening(sources, example, ranker, gate, reader, risk, stem, kb, lapse),
         settings,
         host,
         port,

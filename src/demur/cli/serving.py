@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -38,7 +38,6 @@ _NAMES = "localhost", "127.0.0.1", "::1"
 
 
 def opening(
-    base: Path | None,
     sources: list[Path] | None,
     example: bool,
     ranker: str | None,
@@ -46,16 +45,33 @@ def opening(
     reader: str | None,
     risk: float | None,
     stem: str,
+    kb: Path | None = None,
+    lapse: float | None = None,
 ) -> Callable[[], Service]:
-    """What opens the service; files that are not there are an error at once."""
+    """What opens the service; files that are not there are an error at once.
+
+    With a `lapse`, the share of passages that may change, the handbook is a knowledge base too.
+    """
     from demur.asking import Library
-    from demur.cli.document_options import asked_of, documents
+    from demur.cli.document_options import documents
     from demur.errors import DataError, UsageError
     from demur.serving.service import Service
 
-    if base is not None:
-        opened = cast("Library", asked_of(base, sources, example))  # a session asks either alike
-        return lambda: Service.open(lambda: opened, base.name, ranker, gate, reader, risk, stem)
+    if kb is not None:
+        if sources or example:
+            raise UsageError(
+                "serve a knowledge base with --kb, or files with --from, or --example; not several"
+            )
+        if stem != "english":
+            raise UsageError("a knowledge base keeps to its language; leave --stem out")
+        if not (kb / "kb.sqlite").is_file():
+            raise DataError("there is no knowledge base", path=kb, fix="make one with demur kb add")
+        most = 0.2 if lapse is None else lapse
+        return lambda: Service.over(kb, None, ranker, gate, reader, risk, most)
+    if example and not sources and lapse is not None:
+        from demur.serving.example import opened
+
+        return lambda: opened(ranker, gate, reader, risk, stem, lapse)
     if not sources and not example:
         return lambda: Service.open(None, None, ranker, gate, reader, risk, stem)
     if sources and example:

@@ -10,7 +10,7 @@ from demur.cli.console import emit, meter, note, stdout, warnings_noted
 
 if TYPE_CHECKING:
     from demur.asking.withheld import Missed, Withheld
-    from demur.risk.gate import Gate
+    from demur.risk.gates.gate import Gate
 
 _SHOWN = 10
 
@@ -54,7 +54,7 @@ def calibrate(
 
 
 def _tell(found: Withheld, gate: Gate, json: bool) -> None:
-    from demur.risk.certificate import percent
+    from demur.risk.gates.certificate import percent
 
     alike, certificate = found.alike(gate.threshold), gate.certificate
     left_out, answered = found.left_one_out(gate.threshold), found.answered(gate.threshold)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.errors import DataError, UsageError
-from demur.kb import labels, schema, syncing
+from demur.kb import asked, labels, schema, syncing
 from demur.kb.changing import KEPT, Source, change, purge
 from demur.kb.embedding import embed
 from demur.kb.labels import Label
@@ -76,7 +76,7 @@ class KnowledgeBase(ReadBase):
         """What became of each file: the base is up to date with its files and folders."""
         return list(self.updating(advance))
 
-    def put(self, name: str, passages: Iterable[Passage]) -> Report:
+    def put(self, name: str, passages: Iterable[Passage], kind: str = "text") -> Report:
         """What became of passages with a name of their own, in the place of any that had it before."""
         with self._writing(make=True) as truth:
             rows = truth.rows("SELECT id, path FROM sources WHERE name = ? AND died IS NULL", (name,))
@@ -84,7 +84,7 @@ class KnowledgeBase(ReadBase):
                 raise UsageError(f"{name} is a file of this knowledge base; give the text another name")
             id = rows[0][0] if rows else 0
             with change(truth, f"put {name}") as made:
-                count = made.put(Source(name, "text", id=id), passages)
+                count = made.put(Source(name, kind, id=id), passages)
             report = Report(name, "changed" if id else "added", count)
             return list(self._findable(truth, iter([report]))).pop()
 
@@ -162,6 +162,22 @@ class KnowledgeBase(ReadBase):
     def label(self, question: str, place: int | None, label: int) -> None:
         """Nothing, once it is kept that a passage answers (1) or not (0), or that none does (None, 0)."""
         labels.add(self._truth(), question, place, label, self._now())
+
+    def settle(self, question: str, right: Iterable[int], wrong: Iterable[int] = ()) -> None:
+        """Nothing, once these labels of a question are kept in the place of earlier ones."""
+        labels.settle(self._truth(), question, right, wrong, self._now())
+
+    def forget(self, question: str) -> bool:
+        """Whether there were labels of this question; there are none any more."""
+        return labels.forget(self._truth(), question)
+
+    def keep_questions(self, questions: Iterable[str]) -> int:
+        """How many of these questions are new; they are kept, to be labelled."""
+        return asked.add(self._truth(), questions)
+
+    def questions(self) -> list[str]:
+        """The questions that are kept to be labelled, the oldest first."""
+        return asked.every(self._truth())
 
     def labels(self) -> list[Label]:
         """All labels, in the order in which they were given."""

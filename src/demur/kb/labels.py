@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +49,51 @@ def add(truth: Truth, question: str, place: int | None, label: int, generation: 
             "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
             (question, hashed, heading, text, label, time.time()),
         )
+
+
+def settle(
+    truth: Truth, question: str, right: Iterable[int], wrong: Iterable[int], generation: Generation
+) -> None:
+    """Nothing, once these labels of a question are kept in the place of earlier ones.
+
+    Where none is right, it is kept that no passage answers.
+    """
+    if not question.strip():
+        raise UsageError("a label needs a question")
+    said = dict.fromkeys(wrong, 0) | dict.fromkeys(right, 1)
+    rows: list[tuple[object, ...]] = []
+    for place, label in said.items():
+        passage = truth.passage(place, generation)
+        hashed = truth.rows("SELECT hash FROM passages WHERE id = ?", (int(place),))[0][0]
+        rows.append((question, hashed, passage.heading, passage.text, label, time.time()))
+    if 1 not in said.values():
+        rows.append((question, None, "", "", 0, time.time()))
+    _replaced(truth, question, rows)
+
+
+def forget(truth: Truth, question: str) -> bool:
+    """Whether there were labels of this question; there are none any more."""
+    known = bool(truth.rows("SELECT 1 FROM labels WHERE question = ? LIMIT 1", (question,)))
+    if known:
+        _replaced(truth, question, [])
+    return known
+
+
+def _replaced(truth: Truth, question: str, rows: Sequence[tuple[object, ...]]) -> None:
+    """Nothing, once these rows are kept in the place of others of the question, all or nothing."""
+    with truth.lock, told(truth.path):
+        truth.connection.execute("BEGIN IMMEDIATE")
+        try:
+            truth.connection.execute("DELETE FROM labels WHERE question = ?", (question,))
+            truth.connection.executemany(
+                "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+            truth.connection.execute("COMMIT")
+        except BaseException:
+            if truth.connection.in_transaction:
+                truth.connection.execute("ROLLBACK")
+            raise
 
 
 def every(truth: Truth) -> list[Label]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from demur.kb import blocks
-from demur.kb.asked import LINE, asking, joined
 from demur.kb.blocks import Block
+from demur.kb.faq_headings import LINE, asking, joined
 from demur.kb.passages import LONG, Paragraph, Passage, unwrapped
 
 if TYPE_CHECKING:

@@ -81,10 +81,18 @@ class ReadBase:
         """The passage at a place."""
         return self._truth().passage(place, self._now())
 
-    def places(self) -> list[int]:
+    def all_places(self) -> list[int]:
         """The places of all passages, ascending."""
         texts = self._truth().texts(0, self._now())
         return [int(place) for rows in texts for place, *_ in rows]
+
+    def places(self, id: str) -> list[int]:
+        """The places of the passages that have this id; several where two sources use it."""
+        return self._truth().places(id, self._now())
+
+    def near(self, place: int, around: int) -> list[Passage]:
+        """The passage at a place among so many before and after it in its source, in their order there."""
+        return self._truth().near(place, around, self._now())
 
     def copies(self, place: int) -> int:
         """How many other passages are alike in heading and text."""

@@ -59,7 +59,12 @@ CREATE TABLE labels (
 ) STRICT;
 """
 
-MIGRATIONS = (_TABLES,)
+_ASKED = """
+-- Questions that people asked, or that somebody brought, to be labelled.
+CREATE TABLE asked (question TEXT PRIMARY KEY, made REAL NOT NULL) STRICT;
+"""
+
+MIGRATIONS = (_TABLES, _ASKED)
 """What brings a file from each version to the next; the first makes an empty one. Only ever add to it."""
 
 NAME = "kb.sqlite"
@@ -105,7 +110,7 @@ def opened(path: Path, stem: str | None = None) -> sqlite3.Connection:
             if version > len(MIGRATIONS):
                 what = f"was made by a newer demur (format {version}; this one knows {len(MIGRATIONS)})"
                 raise DataError(what, path=path, fix="upgrade demur")
-            if version < len(MIGRATIONS):
+            if version < len(MIGRATIONS) and (version == 0 or may_write(path)):  # an older one can be read
                 _migrate(connection, path, stem)
             connection.execute("SELECT count(*) FROM generations, facts").fetchone()
         except BaseException:

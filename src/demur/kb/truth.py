@@ -115,6 +115,30 @@ class Truth:
             raise DataError(what, path=self.path.parent, fix="ask again: it may just have been taken out")
         return Passage(*found[0])
 
+    def places(self, name: str, generation: Generation) -> list[int]:
+        """The places of the passages that have this name."""
+        rows = self.rows(
+            "SELECT DISTINCT o.passage FROM sources s JOIN occurrences o ON o.source = s.id "
+            "WHERE o.name = ? AND s.born <= ? AND (s.died IS NULL OR s.died > ?)",
+            (name, generation.number, generation.number),
+        )
+        return [place for (place,) in rows]
+
+    def near(self, place: int, around: int, generation: Generation) -> list[Passage]:
+        """The passages about a place, where it stands first by the names of its sources."""
+        standing = self.standings([place], generation)
+        if not standing:
+            return []
+        name, number = standing[place]
+        rows = self.rows(
+            "SELECT o.name, p.text, s.name || o.part, o.line, p.heading, p.question FROM occurrences o "
+            "JOIN passages p ON p.id = o.passage JOIN sources s ON s.id = o.source WHERE s.name = ? "
+            "AND s.born <= ? AND (s.died IS NULL OR s.died > ?) AND o.number BETWEEN ? AND ? "
+            "ORDER BY o.number",
+            (name, generation.number, generation.number, number - around, number + around),
+        )
+        return [Passage(*row) for row in rows]
+
     def standings(self, places: Sequence[int], generation: Generation) -> dict[int, tuple[str, int]]:
         """For each place the name of the first source and the passage's number there: an order for all."""
         found: dict[int, tuple[str, int]] = {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from demur.errors import DataError
-from demur.kb.asked import LINE, asking, joined
+from demur.kb.faq_headings import LINE, asking, joined
 from demur.kb.flat import DEEPEST, INLINE, UNSEEN, flat, light
 from demur.kb.limits import Limits
 from demur.kb.passages import LONG, Paragraph, Passage

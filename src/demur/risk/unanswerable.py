@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import expit
 
 from demur.errors import NoThreshold, UsageError
-from demur.risk.bounds import fewest, p_value, upper_bound
-from demur.risk.certificate import percent
-from demur.risk.control import Choice
+from demur.risk.gates.certificate import percent
+from demur.risk.thresholds.bounds import fewest, p_value, upper_bound
+from demur.risk.thresholds.control import Choice
 from demur.types import FloatArray
 
 GRID: FloatArray = expit(np.linspace(12, -8, 2001))

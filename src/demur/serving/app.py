@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from demur import __version__
 from demur.errors import DemurError
-from demur.serving import problems, questions, reranking, status
+from demur.serving import documents, labels, pages, problems, questions, reranking, status
 from demur.serving.server import Server, Settings
 from demur.serving.service import Service
 from demur.serving.shield import Shield
 from demur.serving.watching import Watch
 
+_LAST = 30.0  # seconds in which jobs may end when the server is stopped; what was sent is on the disk
 _log = logging.getLogger("demur.serving")
 _DESCRIPTION = "Ranks texts, quotes answers, and says nothing where it cannot keep its promise."
 
@@ -38,13 +40,22 @@ def create_app(
             server.failed = error
             if on_failure is not None:
                 on_failure(error)
+            return
+        if server.service.base is not None:
+            await documents.tend(server)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         loading = asyncio.create_task(load())
         yield
         loading.cancel()
+        server.stopping.set()
+        with suppress(asyncio.CancelledError):
+            await loading
+        await server.jobs.close(_LAST)
         server.queue.close()
+        if server.service is not None:
+            server.service.close()
 
     app = FastAPI(
         title="demur",
@@ -56,9 +67,10 @@ def create_app(
     )
     app.state.server = server
     problems.handle(app)
-    for paths in (status.paths, reranking.paths, questions.paths):
+    for paths in (status.paths, reranking.paths, questions.paths, documents.paths, labels.paths):
         app.include_router(paths(server))
-    rules = server.settings.rules
+    app.include_router(pages.paths())
+    rules = replace(server.settings.rules, open_pages=pages.PATHS)
     if rules.origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=sorted(rules.origins), allow_methods=["*"], allow_headers=["*"]

@@ -9,8 +9,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field
 
 from demur import __version__
-from demur.asking import Library, Passage, Session, as_plain
+from demur.asking import Library, Passage, as_plain
 from demur.errors import DemurError
+from demur.kb.folder import KnowledgeBase
+from demur.serving.base import Base
 from demur.serving.service import Service
 
 _MOST = 50  # passages that a search shows
@@ -54,7 +56,6 @@ class Read(BaseModel):
 def create_mcp(service: Service) -> MCPServer:
     """A server with three tools over the documents of a service."""
     server = MCPServer("demur", version=__version__, instructions=_INSTRUCTIONS)
-    session = service.asked()
 
     @server.tool()
     def ask(question: str) -> Asked:
@@ -69,7 +70,7 @@ def create_mcp(service: Service) -> MCPServer:
     @server.tool()
     def read_passage(id: str, around: int = 1) -> Read:
         """A passage by its id, with so many passages before and after it."""
-        return _read(session, id, max(0, min(around, _MOST)))
+        return _read(service, id, max(0, min(around, _MOST)))
 
     return server
 
@@ -86,13 +87,12 @@ def _asked(plain: dict[str, Any], service: Service) -> Asked:
         nearest = plain["nearest"] and _found(plain["nearest"])
         return Asked(answered=False, reason=plain["reason"], confidence=plain["confidence"], nearest=nearest)
     passage = _found(plain["answer"])
-    gate = service.gate if plain["certificate"] else None
     return Asked(
         answered=True,
         quote=passage.quote,
         passage=passage,
         confidence=plain["confidence"],
-        promise=None if gate is None else gate.promise,
+        promise=service.promise if plain["certificate"] else None,
     )
 
 
@@ -102,11 +102,13 @@ def _found(plain: dict[str, Any]) -> Found:
     return Found(**shown, quote=quote)
 
 
-def _read(session: Session, id: str, around: int) -> Read:
-    passages = cast(Library, session.library).passages
+def _read(service: Service, id: str, around: int) -> Read:
+    if service.base is not None:
+        return _kept(service.base, id, around)
+    passages = cast(Library, service.asked().library).passages
     place = next((n for n, each in enumerate(passages) if each.id == id), None)
     if place is None:
-        raise ToolError(f"there is no passage {id[:200]!r}; take an id that ask or search gave")
+        raise _unknown(id)
     source = passages[place].source
     first = max(0, place - around)
 
@@ -118,6 +120,28 @@ def _read(session: Session, id: str, around: int) -> Read:
         before=near(passages[first:place]),
         after=near(passages[place + 1 : place + 1 + around]),
     )
+
+
+def _kept(base: Base, id: str, around: int) -> Read:
+    """The same, of a knowledge base."""
+
+    def seen(kb: KnowledgeBase) -> Read:
+        places = kb.places(id)
+        if not places:
+            raise _unknown(id)
+        some = kb.near(places[0], around)
+        at = next((n for n, each in enumerate(some) if each.id == id), 0)
+        return Read(
+            passage=_whole(some[at]),
+            before=[_whole(each) for each in some[:at]],
+            after=[_whole(each) for each in some[at + 1 :]],
+        )
+
+    return base.looked(seen)
+
+
+def _unknown(id: str) -> ToolError:
+    return ToolError(f"there is no passage {id[:200]!r}; take an id that ask or search gave")
 
 
 def _whole(passage: Passage) -> Found:

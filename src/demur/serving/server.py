@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
@@ -10,10 +11,13 @@ from typing import TypeVar
 from fastapi import Request
 
 from demur.errors import DemurError
+from demur.kb.folder import KnowledgeBase
+from demur.serving.base import Base
+from demur.serving.jobs import Jobs
 from demur.serving.problems import Refusal
-from demur.serving.service import Service
+from demur.serving.service import NotHere, Service
 from demur.serving.shield import Rules
-from demur.serving.watching import Figures, note
+from demur.serving.watching import Figures, apart, note
 from demur.serving.work import Queue
 
 T = TypeVar("T")
@@ -30,6 +34,10 @@ class Settings:
     """Seconds in which a request must be answered."""
     access_log: bool = True
     log_questions: bool = False
+    read_only: bool = False
+    """Whether documents and labels may not be changed over HTTP."""
+    keep_questions: bool = False
+    """Whether the questions that people ask are kept in the base, to be labelled."""
 
 
 @dataclass
@@ -41,6 +49,11 @@ class Server:
     service: Service | None = None
     failed: DemurError | None = None
     """Why the service could not be opened."""
+    jobs: Jobs = field(default_factory=Jobs)
+    new: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when there are passages that may have no vectors yet."""
+    stopping: Event = field(default_factory=Event)
+    """Set when the server is told to stop."""
 
     def __post_init__(self) -> None:
         self.queue = Queue(self.settings.pairs, self.settings.deadline, self.figures.stage)
@@ -48,6 +61,10 @@ class Server:
         self.figures.queue.set_function(lambda: self.queue.waiting)
         self.figures.ready.set_function(lambda: float(self.service is not None))
         self.figures.passages.set_function(lambda: float(self._passages()))
+        self.figures.generation.set_function(lambda: float(self._generation()))
+        self.figures.changed.set_function(lambda: self._of_gate("changed"))
+        self.figures.lapsed.set_function(lambda: self._of_gate("lapsed"))
+        self.figures.drift.set_function(self._drift)
 
     def ready(self) -> Service:
         """The service; a refusal while it is being opened."""
@@ -63,14 +80,51 @@ class Server:
         self.figures.pairs.inc(pairs)
         return found
 
+    def base(self, to_change: bool = False) -> Base:
+        """The knowledge base; a refusal if there is none, or if it may not be changed."""
+        base = self.ready().base
+        if base is None:
+            raise NotHere("this server has no knowledge base; start it with --kb BASE, or with --example")
+        if to_change and self.settings.read_only:
+            raise Refusal(403, "documents and labels are not changed here; the server runs with --read-only")
+        return base
+
+    async def looked(self, work: Callable[[KnowledgeBase], T]) -> T:
+        """What is seen of the knowledge base, beside all questions."""
+        base = self.base()
+        try:
+            return await asyncio.to_thread(base.looked, work)
+        except DemurError as error:
+            raise busy(error) or error from None
+
     def heard(self, request: Request, question: str) -> None:
         """Note a question for the log, if questions are to be logged."""
         if self.settings.log_questions:
             note(request.scope, question=question)
 
+    def _generation(self) -> int:
+        base = None if self.service is None else self.service.base
+        return 0 if base is None else base.library.generation
+
+    def _of_gate(self, fact: str) -> float:
+        gate = None if self.service is None else self.service.of_base
+        return 0.0 if gate is None else float(getattr(gate, fact))
+
+    def _drift(self) -> float:
+        gate = None if self.service is None else self.service.gate
+        return 0.0 if gate is None else apart(self.figures.last, gate.confidences)
+
     def _passages(self) -> int:
         service = self.service
         return 0 if service is None or service.session is None else len(service.session.library)
+
+
+def busy(error: Exception) -> Refusal | None:
+    """A refusal for an error that says that somebody else writes just now."""
+    told = str(error)
+    if "another process writes" not in told and "being written to by another" not in told:
+        return None
+    return Refusal(429, "the knowledge base is being written to; try again in a moment", 2)
 
 
 async def _gone(request: Request) -> None:

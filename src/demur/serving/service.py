@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from demur.asking import Library, Session
 from demur.asking.gate import is_for_files
@@ -12,7 +13,9 @@ from demur.asking.library import Documents
 from demur.errors import UsageError
 from demur.risk.gates.gate import Gate as SavedGate
 from demur.risk.gates.several import open_gates as gates
+from demur.serving.base import Base
 from demur.serving.given import Given
+from demur.serving.promises import LAPSE, BaseGate
 from demur.types import Abstention, Answer
 
 _SAMPLE = "demur is ready?"
@@ -32,6 +35,29 @@ class Service:
     """What the documents are called."""
     sessions: dict[float, Session] = field(default_factory=dict)
     """The session for each risk that a gate here promises."""
+    base: Base | None = None
+    """The knowledge base that is asked, if the documents are one."""
+    passing: TemporaryDirectory[str] | None = None
+    """A folder that goes with the service."""
+
+    @classmethod
+    def over(
+        cls,
+        path: Path,
+        name: str | None = None,
+        ranker: str | None = None,
+        gate: str | None = None,
+        reader: str | None = None,
+        risk: float | None = None,
+        lapse: float = LAPSE,
+    ) -> Service:
+        """A service over a knowledge base, which is asked as it is now."""
+        given = Given.open(ranker, gate, reader)
+        base = Base.open(path, ranker, gate, reader, risk, lapse)
+        service = cls(given, base.current(), name or path.name, base=base)
+        service._find_risks()
+        service.warm()
+        return service
 
     @classmethod
     def open(
@@ -58,7 +84,10 @@ class Service:
         self, question: str, top: int = 5, risk: float | None = None, kb: str | None = None
     ) -> Answer | Abstention:
         """The answer of the documents, or why there is none; by the gate for a risk, if one is named."""
-        return self._session_for(risk, kb).ask(question, top)
+        session = self._session_for(risk, kb)
+        if self.base is not None and session is self.session:
+            return self.base.ask(question, top)
+        return session.ask(question, top)
 
     def asked(self, kb: str | None = None) -> Session:
         """The session over the documents; an error if there are none, or none that are called so."""
@@ -67,21 +96,55 @@ class Service:
     @property
     def gate(self) -> SavedGate | None:
         """The gate whose promise is told: that of the documents, or that for given texts."""
-        gate = self.session.gate if self.session is not None else self.given.gate
+        gate = self._judge
+        gate = gate.gate if isinstance(gate, BaseGate) else gate
         return gate if isinstance(gate, SavedGate) else None
+
+    @property
+    def of_base(self) -> BaseGate | None:
+        """The gate that was calibrated on the base, if that is in force."""
+        gate = self._judge
+        return gate if isinstance(gate, BaseGate) else None
+
+    @property
+    def promise(self) -> str | None:
+        """What is promised of the answers, in plain words."""
+        judge = self.of_base or self.gate
+        return None if judge is None else judge.promise
+
+    @property
+    def _judge(self) -> object | None:
+        if self.base is not None:
+            return self.base.session.gate
+        return self.session.gate if self.session is not None else self.given.gate
 
     def warm(self) -> None:
         """Nothing, once the models are in memory."""
         self.given.warm()
         if self.session is not None:
             self.session.warm()
-            self.session.ask(_SAMPLE)
+            self.ask(_SAMPLE)
+
+    def close(self) -> None:
+        """Nothing, once the files of the base are closed."""
+        if self.base is not None:
+            self.base.close()
+        if self.passing is not None:
+            self.passing.cleanup()
 
     def _session_for(self, risk: float | None, kb: str | None) -> Session:
         if self.session is None:
-            raise NotHere("this server has no documents; start it with --from FILE or --example")
+            raise NotHere("this server has no documents; start it with --kb BASE, --from FILE or --example")
         if kb is not None and kb != self.name:
             raise NotHere(f"the documents here are called {self.name!r}; leave kb out, or name these")
+        if self.base is not None and (risk is None or not self.sessions):
+            self.session = self.base.current()
+            mine = self.gate
+            if risk is None or (mine is not None and abs(mine.certificate.risk - risk) < 1e-9):
+                return self.session
+            if mine is not None:
+                what = f"no gate here promises a risk of {risk:g}"
+                raise NotHere(f"{what}; the one in force promises {mine.certificate.risk:g}")
         if risk is None:
             return self.session
         for known, session in self.sessions.items():
@@ -93,7 +156,7 @@ class Service:
     def _find_risks(self) -> None:
         """Note the gates that lie beside the one in use and are for the same ranker."""
         if self.session is None or not isinstance(self.session.gate, SavedGate):
-            return
+            return  # that of a base comes and goes, and is looked up when it is asked for
         mine = self.session.gate
         self.sessions[mine.certificate.risk] = self.session
         if mine.place is None or not (mine.place / "gate.json").is_file():

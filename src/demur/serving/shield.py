@@ -47,6 +47,8 @@ class Rules:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != host and origin not in self.origins:
             raise Refusal(403, "pages of other sites may not ask this server; start it with --allow-origin")
+        if origin is None and headers.get("sec-fetch-site") == "cross-site" and method not in ("GET", "HEAD"):
+            raise Refusal(403, "pages of other sites may not ask this server; start it with --allow-origin")
         if self.keys and not self._is_open(method, path) and not self._knows(headers):
             raise Refusal(401, "a right key is needed; send it as Authorization: Bearer KEY")
         if headers.get("content-encoding", "identity").lower() != "identity":

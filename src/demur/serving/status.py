@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 
@@ -9,7 +12,16 @@ from demur import __version__
 from demur.serving.bodies import Info, Limits, State
 from demur.serving.problems import responses
 from demur.serving.server import Server
+from demur.serving.service import Service
 from demur.specs import Spelled
+
+
+def _of_base(service: Service) -> dict[str, Any]:
+    """The facts of the base as it is now, with its gate taken up."""
+    assert service.base is not None
+    service.base.current()
+    return service.base.facts()
+
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -36,7 +48,8 @@ def paths(server: Server) -> APIRouter:
     async def info() -> Info:
         """Model, reader, documents, gate, limits."""
         service = server.ready()
-        gate, session = service.gate, service.session
+        facts = {} if service.base is None else await asyncio.to_thread(_of_base, service)
+        gate, session, of_base = service.gate, service.session, service.of_base
         ranker, reader = service.given.ranker, service.given.reader
         return Info(
             version=__version__,
@@ -44,10 +57,17 @@ def paths(server: Server) -> APIRouter:
             model_fingerprint=ranker.fingerprint,
             reader=reader.spec if isinstance(reader, Spelled) else None,
             documents=service.name,
-            passages=None if session is None else len(session.library),
-            promise=None if gate is None else gate.promise,
-            risks=sorted(service.sessions),
+            passages=facts["passages"] if facts else None if session is None else len(session.library),
+            promise=service.promise,
+            risks=[of_base.gate.certificate.risk] if of_base is not None else sorted(service.sessions),
             threshold=None if gate is None else gate.plain_threshold,
+            knowledge_base=bool(facts),
+            read_only=settings.read_only,
+            generation=facts.get("generation"),
+            embedded=facts.get("embedded"),
+            calibrated_on=None if of_base is None else of_base.generation,
+            changed_since=None if of_base is None else of_base.changed,
+            lapsed=None if of_base is None else of_base.lapsed,
             limits=Limits(
                 body_bytes=settings.rules.body,
                 queue_pairs=settings.pairs,

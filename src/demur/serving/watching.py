@@ -6,13 +6,17 @@ import json
 import logging
 import time
 import uuid
+from collections import deque
+from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _log = logging.getLogger("demur.serving")
 _TENTHS = tuple(n / 10 for n in range(1, 11))
+_LAST, _FEWEST = 500, 50  # confidences that are held against those at calibration
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 NOTED = "demur.noted"
 """Where in a request's scope the facts lie that its log line tells."""
@@ -41,6 +45,19 @@ class Figures:
         self.queue = Gauge("demur_queue_pairs", "Pairs that wait or are being read.", registry=of)
         self.room = Gauge("demur_queue_room_pairs", "Pairs that may wait at most.", registry=of)
         self.passages = Gauge("demur_passages", "Passages that can be asked.", registry=of)
+        self.generation = Gauge("demur_generation", "The base's generation that is asked.", registry=of)
+        self.changed = Gauge(
+            "demur_changed_share", "Share of passages changed since the gate was made.", registry=of
+        )
+        self.lapsed = Gauge("demur_gate_lapsed", "1 once the gate's promise has lapsed.", registry=of)
+        self.drift = Gauge(
+            "demur_drift",
+            "How far the last confidences are from those at calibration, 0 to 1 (Kolmogorov-Smirnov); "
+            "0 until 50 are there.",
+            registry=of,
+        )
+        self.last: deque[float] = deque(maxlen=_LAST)
+        """The last confidences of answers to questions."""
         self.ready = Gauge("demur_ready", "1 once the models are in memory.", registry=of)
 
     def stage(self, name: str, seconds: float) -> None:
@@ -53,10 +70,22 @@ class Figures:
             self.abstentions.labels(path).inc()
         if confidence is not None:
             self.confidence.labels(path).observe(confidence)
+            if path == "ask":
+                self.last.append(confidence)
 
     def page(self) -> bytes:
         """All of it, as Prometheus reads it."""
         return generate_latest(self.registry)
+
+
+def apart(now: Collection[float], then: Sequence[float]) -> float:
+    """The greatest distance of two distributions, 0 to 1; 0 where either is too small to tell."""
+    if len(now) < _FEWEST or not then:
+        return 0.0
+    ours, theirs = np.sort(np.array(now)), np.sort(np.array(then))
+    both = np.concatenate([ours, theirs])
+    shares = [np.searchsorted(each, both, "right") / len(each) for each in (ours, theirs)]
+    return float(np.abs(shares[0] - shares[1]).max())
 
 
 def note(scope: Scope, **facts: Any) -> None:

@@ -93,7 +93,7 @@ def test_probes_see_the_answer_and_leave_the_rest_alone() -> None:
     from demur.reading.mini_torch import batch_of
 
     windows = taught.windows(*taught.fresh(), [("quest sailed?", "the cafe sailed")])
-    network(batch_of(windows, "cpu")[0])[2].sum().backward()
+    network(batch_of(windows, "cpu", 512)[0])[2].sum().backward()
     moved = [name for name, value in network.named_parameters() if value.grad is not None]
     assert moved == ["probes"]
 

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("selectolax")
 
 from demur.asking import Library, Passage, finding
-from demur.kb.asked import LONGEST, asking, joined
 from demur.kb.documents import read_documents
+from demur.kb.faq_headings import LONGEST, asking, joined
 from demur.kb.markdown import passages_of_markdown
 from demur.kb.passages import LONG
 from demur.kb.webpage import passages_of_markup

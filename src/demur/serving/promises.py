@@ -1,0 +1,105 @@
+"""A gate that was calibrated on a knowledge base, and what its promise is worth as the base changes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from demur.asking.searching import Search
+from demur.errors import UsageError
+from demur.rankers import Ranker
+from demur.risk.gates.certificate import percent
+from demur.risk.gates.gate import Gate as SavedGate
+from demur.types import Ranking, Verdict
+
+NAME = "gate.json"
+"""What the gate of a base is called, in the base's folder."""
+LAPSE = 0.2
+"""The share of passages that may change before a promise lapses."""
+_MADE = re.compile(r"generation (\d+) \(([0-9a-f]*)\), searched by ([0-9a-f]+)$")
+
+
+def made_on(name: str, generation: int, mark: str, search: Search) -> str:
+    """What a certificate says of its data: of which state of which base the labels are, and who searched."""
+    return f"labels of {name}, generation {generation} ({mark}), searched by {searcher(search)}"
+
+
+def searcher(search: Search) -> str:
+    """A hash of all that decides how passages are ranked, whatever passages there are."""
+    blank = replace(search, library=_Blank(search.library.stem))  # type: ignore[arg-type]
+    return blank.fingerprint
+
+
+@dataclass(frozen=True)
+class _Blank:
+    """In the place of passages, for a hash of what is not passages."""
+
+    stem: str
+
+    @property
+    def fingerprint(self) -> str:
+        return hashlib.sha256(self.stem.encode()).hexdigest()[:16]
+
+    def __len__(self) -> int:
+        return 0
+
+
+@dataclass(frozen=True)
+class BaseGate:
+    """A gate, the generation of the base it was calibrated on, and how much has changed since."""
+
+    gate: SavedGate
+    generation: int
+    mark: str
+    searched: str
+    changed: float = 0.0
+    """The share of passages that are others than then."""
+    lapse: float = LAPSE
+
+    @classmethod
+    def of(cls, gate: SavedGate, lapse: float = LAPSE) -> BaseGate | None:
+        """The gate of a base; None where it was not calibrated on one."""
+        found = _MADE.search(gate.certificate.data)
+        return None if found is None else cls(gate, int(found[1]), found[2], found[3], 0.0, lapse)
+
+    @property
+    def lapsed(self) -> bool:
+        """Whether so much has changed that nothing is promised any more."""
+        return self.changed > self.lapse
+
+    @property
+    def certificate(self) -> Mapping[str, Any]:
+        """What is promised, on which generation, and what has changed since."""
+        since = {
+            "generation": self.generation,
+            "changed_since": round(self.changed, 6),
+            "lapsed": self.lapsed,
+        }
+        return {**self.gate.certificate, **since}
+
+    @property
+    def promise(self) -> str:
+        """The promise in plain words, with what became of it."""
+        since = f"certified on generation {self.generation}"
+        if not self.changed:
+            return f"{self.gate.promise[:-1]}; {since}."
+        shown = percent(float(f"{self.changed:.2g}"))
+        changed = f"{since}; {shown} of passages have changed since"
+        if self.lapsed:
+            most = percent(self.lapse)
+            return (
+                f"The promise has lapsed: {changed}, more than {most}. Label questions and calibrate again."
+            )
+        return f"{self.gate.promise[:-1]}; {changed}."
+
+    def check_ranker(self, ranker: Ranker) -> None:
+        """Nothing, if the gate was calibrated for what searches now, whatever the passages; else an error."""
+        if not isinstance(ranker, Search) or searcher(ranker) != self.searched:
+            raise UsageError("the base's gate was calibrated for another ranker; calibrate it again")
+
+    def judge(self, ranking: Ranking) -> Verdict:
+        """How sure the ranker may be of its best passage, and why the gate refuses it, if it does."""
+        return self.gate.judge(ranking)
