@@ -26,8 +26,8 @@ def test_a_searcher_is_known_again_over_other_passages(tmp_path: Path) -> None:
 def test_confidences_that_drift_are_told_from_those_that_do_not() -> None:
     rng = np.random.default_rng(0)
     then = np.sort(rng.uniform(size=1000))
-    assert apart(rng.uniform(size=500), then.tolist()) < 0.1
-    assert apart(rng.uniform(size=500) / 2, then.tolist()) > 0.4
+    assert apart(rng.uniform(size=500).tolist(), then.tolist()) < 0.1
+    assert apart((rng.uniform(size=500) / 2).tolist(), then.tolist()) > 0.4
     assert apart([0.1] * 49, then.tolist()) == 0 == apart([0.1] * 500, [])
 
 
