@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from demur.serving.service import Service
+from kb_files import pdf
 from serving.based import TOOLS, lines, made
 from serving.made import live
 
@@ -93,8 +94,15 @@ def test_a_file_is_dropped_asked_about_and_removed(browser: Any, url: str, tmp_p
     (tmp_path / "kayaks.md").write_text("# Kayaks\n\nA kayak is lent for four days.\n", "utf-8")
     with shown(browser) as (page, faults):
         page.goto(f"{url}/documents")
+        if find_spec("pypdfium2"):
+            (tmp_path / "canoes.pdf").write_bytes(pdf([[(12, "A canoe is lent for nine days.")]]))
+            page.get_by_label("Drop files here").set_input_files(tmp_path / "canoes.pdf")
+            page.get_by_role("cell", name="canoes.pdf", exact=True).wait_for()
+            ask(page, url, "For how long is a canoe lent?")
+            assert page.locator("#answer mark").first.inner_text() == "A canoe is lent for nine days."
+            page.goto(f"{url}/documents")
         page.get_by_label("Drop files here").set_input_files(tmp_path / "kayaks.md")
-        page.get_by_text("found by their words now").wait_for()
+        page.get_by_text("found by their words now").last.wait_for()
         page.get_by_role("cell", name="kayaks.md", exact=True).wait_for()
         ask(page, url, KEPT)
         assert page.locator("#answer mark").first.inner_text() == "A kayak is lent for four days."

@@ -88,6 +88,15 @@ def test_over_http(guide: Path) -> None:
         assert process.wait(60) == 0, said
 
 
+def test_over_a_knowledge_base(guide: Path, tmp_path: Path) -> None:
+    base = str(tmp_path / "guide.kb")
+    subprocess.run([sys.executable, "-m", "demur", "kb", "add", base, str(guide), "--words-only"], check=True)
+    asked = ["-m", "demur", "mcp", "--kb", base, "--ranker", "bm25"]
+    check(
+        asyncio.run(called(StdioServerParameters(command=sys.executable, args=asked, env=dict(os.environ))))
+    )
+
+
 def test_an_assistant_needs_documents() -> None:
     command = [sys.executable, "-m", "demur", "mcp"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -15,6 +15,7 @@ import httpx2 as httpx
 import pytest
 
 from demur.asking import packaged
+from demur.kb.folder import KnowledgeBase
 
 KEY = "a-key-that-nobody-guesses"
 QUESTION = "what is the secret of saws?"
@@ -127,6 +128,34 @@ def test_what_cannot_be_served_is_said_in_one_line(guide: Path, tmp_path: Path) 
     assert "no such file" in refused("--gate", "nowhere.json", "--port", "0")
     (tmp_path / "two.txt").write_bytes(b"\0\1\n")
     assert "binary" in refused("--from", tmp_path / "two.txt", "--port", "0", "--ranker", "bm25")
+
+
+def test_a_knowledge_base_is_served_and_what_is_sent_is_there_after_a_stop(
+    guide: Path, tmp_path: Path
+) -> None:
+    base = tmp_path / "guide.kb"
+    KnowledgeBase(base).add(guide)
+    body = {"question": "for how many weeks are ladders lent?"}
+    with running("--kb", base, "--ranker", "bm25") as server:
+        text = b"Ladders are lent for two weeks.\n"
+        sent = httpx.post(f"{server.url}/v1/documents?name=ladders.md", content=text, timeout=60)
+        assert sent.status_code == 201
+        server.stop()
+    with running("--kb", base, "--ranker", "bm25", "--read-only") as server:
+        said = httpx.post(f"{server.url}/v1/ask", json=body, timeout=60).json()
+        assert said["answer"]["text"] == "Ladders are lent for two weeks."
+        refused_here = httpx.delete(f"{server.url}/v1/documents?name=ladders.md", timeout=60)
+        assert refused_here.status_code == 403
+        server.stop()
+    assert "there is no knowledge base" in refused("--kb", tmp_path / "nowhere.kb")
+
+
+def test_the_example_is_a_base_with_questions_to_label() -> None:
+    with running("--example", "--ranker", "bm25") as server:
+        assert httpx.get(server.url, timeout=60).text.startswith("<!doctype html>")
+        told = httpx.get(f"{server.url}/v1/labels", timeout=60).json()
+        assert (told["labelled"], told["waiting"]) == (0, 40)
+        server.stop()
 
 
 def test_a_port_that_is_taken_is_said(guide: Path) -> None:

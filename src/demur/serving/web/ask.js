@@ -1,4 +1,4 @@
-import { api, at, el, marked, number, percent, put, say, source } from "./common.js";
+import { api, at, el, marked, number, percent, promised, put, say, source } from "./common.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -66,7 +66,7 @@ async function look() {
   const many = has ? `${number(info.passages)} passages of ${info.documents}` : "";
   const start = "This server ranks texts that programs send, and has no documents of its own. Start it with demur serve --kb BASE.";
   put(at("where"), has ? many : start);
-  put(at("promise"), info.promise ?? (has ? "Nothing is promised: there is no gate for these documents. Label some questions to make one." : ""));
+  put(at("promise"), promised(info));
 }
 
 at("form").addEventListener("submit", async (event) => {

@@ -101,6 +101,13 @@ export function marked(text, span) {
   return [cut(0, span.start), el("mark", {}, cut(span.start, span.end)), cut(span.end)];
 }
 
+// What is promised, and whether that is about these documents.
+export function promised(info) {
+  if (!info.promise) return info.documents === null ? "" : "Nothing is promised: there is no gate for these documents. Label some questions to make one.";
+  if (info.calibrated_on !== null || !info.knowledge_base) return info.promise;
+  return `${info.promise} They were not about your documents: label some questions of your own to have a promise about these.`;
+}
+
 export function source(passage) {
   const place = passage.line ? `${passage.source}:${passage.line}` : passage.source;
   return el("p", { class: "source" }, passage.heading ? `${place} · ${passage.heading}` : place);

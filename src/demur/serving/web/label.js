@@ -1,4 +1,4 @@
-import { api, at, el, finished, marked, number, percent, put, say, send, source } from "./common.js";
+import { api, at, el, finished, marked, number, percent, promised, put, say, send, source } from "./common.js";
 
 let task = null; // the question that is shown
 let skipped = [];
@@ -40,7 +40,7 @@ async function standing() {
   const stale = all.stale ? ` ${number(all.stale)} are stale, as their passages are gone, and wait again.` : "";
   put(at("count"), `${number(all.labelled)} questions are labelled: ${parts}.${stale}`);
   put(at("levels"), ...all.levels.map((level) => el("tr", {}, el("td", {}, percent(level.risk)), el("td", {}, carried(level)))));
-  put(at("promise"), all.promise ?? "Nothing is promised yet.");
+  put(at("promise"), promised(await api("GET", "/info")));
 }
 
 function carried(level) {

@@ -1,4 +1,4 @@
-import { api, at, el, number, percent, put, say, send } from "./common.js";
+import { api, at, el, number, percent, promised, put, say, send } from "./common.js";
 
 const pairs = (facts) => facts.filter(([, value]) => value !== null && value !== undefined).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, String(value))]);
 
@@ -10,7 +10,7 @@ function sum(text, name, also = "") {
 
 async function look() {
   const info = await api("GET", "/info");
-  put(at("promise"), info.promise ?? "Nothing is promised: there is no gate.");
+  put(at("promise"), promised(info) || "Nothing is promised: there is no gate.");
   put(
     at("list"),
     ...pairs([

@@ -1,0 +1,80 @@
+"""Labels and questions to be labelled, kept in a base."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from demur.errors import UsageError
+from demur.kb import asked, schema
+from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> KnowledgeBase:
+    made = KnowledgeBase(tmp_path / "x.kb")
+    made.put("guide", [Passage(f"guide:{n}", f"Text number {n}.", "guide", n) for n in range(1, 6)])
+    return made
+
+
+def test_labels_of_a_question_take_the_place_of_earlier_ones(kb: KnowledgeBase) -> None:
+    places = [kb.places(f"guide:{n}")[0] for n in range(1, 4)]
+    kb.settle("who?", places[:1], places[1:])
+    kb.settle("when?", [])
+    assert [(each.question, each.place, each.label) for each in kb.labels()] == [
+        ("who?", places[1], 0),
+        ("who?", places[2], 0),
+        ("who?", places[0], 1),
+        ("when?", None, 0),
+    ]
+    kb.settle("who?", [], places[:1])
+    said = [(each.place, each.label) for each in kb.labels() if each.question == "who?"]
+    assert said == [(places[0], 0), (None, 0)], "it is kept that none answers"
+    assert kb.forget("who?") and not kb.forget("who?")
+    assert {each.question for each in kb.labels()} == {"when?"}
+    assert len(KnowledgeBase(kb.path).labels()) == 1
+    with pytest.raises(UsageError, match="needs a question"):
+        kb.settle(" ", places)
+
+
+def test_questions_are_kept_once_and_only_so_many(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kb.keep_questions(["who?", " when  is it? ", "", "who?"]) == 2
+    assert kb.keep_questions(["who?"]) == 0
+    assert set(KnowledgeBase(kb.path).questions()) == {"who?", "when is it?"}
+    monkeypatch.setattr(asked, "MOST", 3)
+    kb.keep_questions(["1", "2"])
+    assert len(kb.questions()) == 3 and {"1", "2"} <= set(kb.questions())
+
+
+def test_passages_are_found_by_their_names_with_those_beside_them(kb: KnowledgeBase) -> None:
+    (place,) = kb.places("guide:3")
+    assert [each.id for each in kb.near(place, 1)] == ["guide:2", "guide:3", "guide:4"]
+    assert [each.id for each in kb.near(kb.places("guide:1")[0], 1)] == ["guide:1", "guide:2"]
+    assert kb.places("nowhere") == [] and kb.near(10**6, 1) == []
+
+
+def test_a_base_that_was_made_before_is_brought_up_to_date(kb: KnowledgeBase) -> None:
+    older(kb)
+    assert KnowledgeBase(kb.path).keep_questions(["who?"]) == 1
+
+
+def test_an_older_base_that_may_not_be_written_is_read_as_it_is(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older(kb)
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+    assert KnowledgeBase(kb.path).by_words("text number", 9)[0].size == 5
+
+
+def older(kb: KnowledgeBase) -> None:
+    """Take away what the second version brought."""
+    kb.close()
+    file = sqlite3.connect(kb.path / schema.NAME)
+    file.execute("DROP TABLE asked")
+    file.execute("PRAGMA user_version = 1")
+    file.commit()
+    file.close()
