@@ -111,7 +111,8 @@ bench-kb: $(VENV)/.dev
 bench-serve: $(VENV)/.dev
 	$(BIN)/python -m bench serve
 
-# The small model that comes with demur, from its recipe: some five hours on one core. The data must be there.
+# The small model that comes with demur, from its two recipes: some five hours on one core, then an hour on two
+# with AMX; see tools/unpack_mini.py to spare the first. The data must be there, and tools/assemble_mpnet.py run.
 mini: $(VENV)/.dev
 	$(BIN)/python -m tools.make_mini
 

@@ -71,6 +71,7 @@ class Mini(Trainer):
     """
 
     name: ClassVar[str] = "mini"
+    edition: ClassVar[int] = 2
     base: str = "minilm"
     learning_rate: float = 7e-5
     epochs: int = 1
