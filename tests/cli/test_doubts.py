@@ -211,7 +211,7 @@ def test_what_is_no_reader_or_has_no_answers_is_refused(reader: Path, tmp_path: 
     formats.write(tmp_path / "p.jsonl", [Pool.of("who?", ["me"], [1])])
     done = demur("calibrate", reader, tmp_path / "p.jsonl", "--doubt", "learned")
     assert isinstance(done.exception, DemurError) and "does not say its answers" in str(done.exception)
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="not in a folder"):
         Lesson(Averaged(), SpanReader(model=toys.answerer()), ())
 
 

@@ -62,7 +62,7 @@ def test_a_base_is_an_encoder_for_a_cross_encoder(data: Path) -> None:
     assert said["ranker"].startswith("cross-encoder(")
     assert len(said["stages"][0]["log"]) == 3  # epochs
     done = demur("train", *words, "--trainer", "cross-encoder(base=minilm)", "-o", data / "n")
-    assert done.returncode == 2 and "say it once" in done.stderr
+    assert done.returncode == 2 and "give it once" in done.stderr
 
 
 def test_a_precision_is_the_trainers_or_its_students() -> None:
@@ -80,7 +80,7 @@ def test_a_base_is_the_students_where_there_is_one() -> None:
     spec = "confident(folds=3, student='cross-encoder(epochs=2)')"
     student = '"cross-encoder(base=minilm, epochs=2)"'
     assert _trainer(spec, "minilm") == f"confident(folds=3, student={student})"
-    with pytest.raises(UsageError, match="say it once"):
+    with pytest.raises(UsageError, match="give it once"):
         _trainer("confident(student='cross-encoder(base=minilm)')", "minilm")
     assert _trainer("siamese", "minilm") == "siamese(base=minilm)", "which it refuses in its own words"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -102,7 +103,7 @@ def tune_null(folder: Path, pools: Sequence[Pool]) -> float:
     texts = {name: (folder / name).read_bytes() for name in (*known.files, "README.md")}
     model = onnx.load_from_string(texts[MODEL])
     facts = {each.key: each.value for each in model.metadata_props}
-    null = round(null + float(facts.get("null", 0)), 3)
+    null = math.ceil(1000 * (null + float(facts.get("null", 0)))) / 1000
     onnx.helper.set_model_props(model, {**facts, "null": str(null)})
     texts[MODEL] = model.SerializeToString()
     with store.saving(folder, known.spec, known.made) as place:

@@ -10,6 +10,7 @@ from demur.errors import DataError
 from demur.kb.faq_headings import LINE, asking, joined
 from demur.kb.flat import DEEPEST, INLINE, UNSEEN, flat, light
 from demur.kb.limits import Limits
+from demur.kb.page_parts import is_list_of_questions, list_items, packed, table_lines
 from demur.kb.passages import LONG, Paragraph, Passage
 from demur.kb.questions import answered, key, shown
 
@@ -182,7 +183,7 @@ class _Page:
     def _block(self, node: Any, tag: str, depth: int) -> Iterator[Passage]:
         if tag in _HEADINGS:
             yield from self._heading(node, int(tag[1]))
-        elif tag in ("ul", "ol") and node.css_first(_BLOCKS) is None and not _asks(node):
+        elif tag in ("ul", "ol") and node.css_first(_BLOCKS) is None and not is_list_of_questions(node):
             yield from self._list(node)
         elif tag == "table" and node.css_first(f"table table, {', '.join(_HEADINGS)}, details, dl") is None:
             yield from self._table(node)
@@ -220,33 +221,13 @@ class _Page:
         if len(lead) > LONG // 2:
             yield from self._passages(lead)
             lead = ""
-        group: list[str] = []
-        for item in _items(node):
-            if group and len("\n".join([lead, *group, item])) > LONG:
-                yield from self._passages("\n".join(filter(None, [lead, *group])))
-                group = []
-            group.append(item)
-        if lead or group:
-            yield from self._passages("\n".join(filter(None, [lead, *group])))
+        for text in packed(lead, list_items(node)):
+            yield from self._passages(text)
 
     def _table(self, table: Any) -> Iterator[Passage]:
         """Each row with the names of its columns, where the first row has names."""
-        if (caption := table.css_first("caption")) is not None and (text := shown(caption.text())):
+        for text in table_lines(table):
             yield from self._passages(text)
-        columns: list[str] = []
-        for number, row in enumerate(table.css("tr")):
-            cells = [each for each in row.iter() if each.tag in ("td", "th")]
-            texts = [shown(flat(cell)) for cell in cells]
-            heads = row.parent.tag == "thead" or all(cell.tag == "th" for cell in cells)
-            if not number and len(cells) > 1 and heads:
-                columns = texts
-            elif len(columns) == len(texts):
-                told = zip(columns, texts, strict=True)
-                yield from self._passages(
-                    "; ".join(f"{name}: {text}" if name else text for name, text in told if text)
-                )
-            else:
-                yield from self._passages("; ".join(filter(None, texts)))
 
     def _definitions(self, node: Any) -> Iterator[Passage]:
         """Each definition under its term; a term that ends with a question mark is a question."""
@@ -305,33 +286,3 @@ class _Page:
             source, heading, f"{self.path}:{self.count}", self.question
         ):
             yield replace(passage, line=None)
-
-
-def _asks(node: Any) -> bool:
-    """Whether each item of a list begins with a bold question."""
-    items = [item for item in node.iter() if item.tag == "li"]
-    bold = [item.css_first("b, strong") for item in items]
-    return len(items) > 1 and all(
-        each is not None and asking(text := shown(each.text()), LINE) and shown(item.text()).startswith(text)
-        for item, each in zip(items, bold, strict=True)
-    )
-
-
-def _items(node: Any, depth: int = 0) -> Iterator[str]:
-    """Each item of a list and of the lists in it, with its mark; what stands between items has none."""
-    number = 0
-    for item in node.iter(include_text=True):
-        if item.tag in ("ul", "ol") and depth < DEEPEST:
-            yield from _items(item, depth + 1)
-        elif item.tag != "li":
-            if text := shown(flat(item)):
-                yield text
-        else:
-            number += 1
-            mark = f"{number}." if node.tag == "ol" else "-"
-            parts = list(item.iter(include_text=True))
-            lists = [part for part in parts if part.tag in ("ul", "ol") and depth < DEEPEST]
-            if text := shown("".join(flat(part) for part in parts if part not in lists)):
-                yield f"{mark} {text}"
-            for each in lists:
-                yield from _items(each, depth + 1)

@@ -17,7 +17,7 @@ from demur.errors import DataError, DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.serving import uploads
 from demur.serving.base import Base
-from demur.serving.bodies import Changed, Document, Documents, Job
+from demur.serving.base_bodies import Changed, Document, Documents, Job
 from demur.serving.jobs import Job as Running
 from demur.serving.problems import Refusal, responses
 from demur.serving.server import Server, busy

@@ -24,19 +24,18 @@ from demur.risk.gates.certificate import percent
 from demur.risk.gates.gate import Gate, calibrate
 from demur.risk.thresholds.bounds import accepted_needed
 from demur.serving.base import Base
-from demur.serving.bodies import (
+from demur.serving.base_bodies import (
     CalibrateBody,
     Job,
     Kept,
     LabelBody,
     Labels,
     NextQuestion,
-    Question,
     QuestionsBody,
-    Quoted,
     Shown,
     Standing,
 )
+from demur.serving.bodies import Question, Quoted
 from demur.serving.documents import REFUSED, _answer
 from demur.serving.jobs import Job as Running
 from demur.serving.labelling import Desk, exported, fits, fresh, labelled, next_question, waiting

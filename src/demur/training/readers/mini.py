@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from demur.nets.mini import Mini as Network
 
 TASKS = ("both", "rank", "read")
-_NO_PLACES = np.zeros((0, 2), np.int64)
-_NOT_FAIR = np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -299,4 +297,4 @@ class Mini(Trainer):
 
 def _bare(window: Tokens) -> Tokens:
     """The window without what training does not need."""
-    return dataclasses.replace(window, places=_NO_PLACES, fair=_NOT_FAIR)
+    return dataclasses.replace(window, places=np.zeros((0, 2), np.int64), fair=np.zeros(0, np.bool_))
