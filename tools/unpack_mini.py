@@ -106,7 +106,11 @@ def held_is(node: Any, constants: dict[str, Array], by_output: dict[str, Any]) -
 def network(folder: Path, base: str = "") -> MiniTorch:
     """The packaged mini of a folder as a network of torch, shaped as MiniLM or as another base."""
     weights = weights_of(onnx.load(folder / MODEL))
-    begun = MiniTorch(model=base or str(located(MINILM)), precision="fp32")
+    was = opening.open_model(folder)
+    assert isinstance(was, packaged.Mini)
+    begun = MiniTorch(
+        model=base or str(located(MINILM)), precision="fp32", max_length=was.max_length, stride=was.stride
+    )
     made, tokenizer = begun.fresh()
     assert isinstance(made, Mini)
     own = ("span.", "probes")

@@ -140,7 +140,7 @@ def test_a_reader_in_no_folder_gets_one_with_its_doubt(reader: Path, tmp_path: P
     held = list(pools(str(data(reader, "held"))))[:90]
     formats.write(tmp_path / "held.json", held)
     words: tuple[object, ...]
-    for model in ("mini", toys.answerer()):
+    for model in ("mini(threshold=20)", toys.answerer()):  # which answer what is asked here
         home = tmp_path / Path(model).name
         for words in ((), ("-o", "-"), ("-o", tmp_path / "g.json")):
             done = demur("calibrate", model, tmp_path / "held.json", "--doubt", "learned", *words)

@@ -192,8 +192,8 @@ def test_a_packaged_one_can_be_unpacked_and_go_on_learning() -> None:
         most = float(wanted[name].abs().max())
         assert np.allclose(wanted[name], found[name], atol=0.02 * most + 1e-6), name
     ours = network(Path(toys.small("int8")), toys.classifier()).look(QUESTION, PASSAGES)
-    pairs = list(zip(ours, torch_mini().look(QUESTION, PASSAGES), strict=True))
-    assert np.corrcoef([a.score for a, _ in pairs], [b.score for _, b in pairs])[0, 1] > 0.95
+    for one, other in zip(ours, torch_mini().look(QUESTION, PASSAGES), strict=True):
+        assert abs(one.score - other.score) < 0.1
 
 
 def test_the_score_of_no_answer_is_tuned_on_held_out_questions(tmp_path: Path) -> None:

@@ -30,8 +30,7 @@ from demur.training.committees.members import sampled
 from demur.training.small_nets.negatives import Negatives
 from demur.types import IntArray, Pool
 
-_TOGETHER = 64  # pairs that are learnt from
-_JUDGED = 32  # pairs that are only scored
+_TOGETHER, _JUDGED = 64, 32  # pairs that are learnt from, and those that are only scored
 _KEEP = 30.0  # seconds between checkpoints
 _LEAST = 1e-8  # of a weight that is not rounded from 0
 
