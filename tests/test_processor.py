@@ -278,29 +278,14 @@ def test_what_the_environment_takes_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     assert processor.here().label == f"{plain.label} ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2"
 
 
-GROWING = """
-import random, sys
-from demur import processor
-from demur.errors import require
-torch = require("torch", extra="encoder")
-net = torch.nn.Sequential(*[torch.nn.Linear(256, 256) for _ in range(4)])
-draws = random.Random(0)
-def resident():
-    with open("/proc/self/status") as file:
-        return int(next(line for line in file if line.startswith("VmRSS")).split()[1])
-seen = []
-for step in range(301):
-    rows = torch.ones(draws.randint(100, 3000), 256)
-    with torch.autocast("cpu", torch.bfloat16):
-        net(rows).float().pow(2).mean().backward()
-    if step in (100, 300):
-        seen.append(resident())
-assert seen[1] < 1.1 * seen[0], seen
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="only Linux says what memory is resident")
-def test_memory_does_not_grow_with_the_shapes_that_training_meets() -> None:
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", GROWING], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize(("said", "found"), [("", "128"), ("7", "7")])
+def test_torch_keeps_few_kernels_unless_told_otherwise(said: str, found: str) -> None:
+    pytest.importorskip("torch")
+    code = "from demur.errors import require; require('torch', extra='encoder'); import os; "
+    code += f"print(os.environ['{processor.KERNELS}'])"
+    kept = {name: value for name, value in os.environ.items() if name != processor.KERNELS}
+    env = kept | ({processor.KERNELS: said} if said else {})
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, env=env
+    )
+    assert done.stdout.strip() == found, done.stderr

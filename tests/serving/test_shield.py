@@ -181,3 +181,31 @@ def refused(port: int, sent: bytes) -> bool:
 
 def test_keys_are_lines_without_comments() -> None:
     assert keys_in(["# ours", " one ", "", "two\n"]) == ("one", "two")
+
+
+@pytest.mark.parametrize(("headers", "read"), [([], 3), ([(b"expect", b"100-continue")], 0)])
+def test_the_rest_of_a_refused_body_is_let_come(headers: list[tuple[bytes, bytes]], read: int) -> None:
+    import asyncio
+
+    from starlette.types import Message, Receive, Scope, Send
+
+    from demur.serving.shield import Shield
+
+    events: list[str] = []
+    parts = iter([b"x" * 10, b"x" * 10, b""])
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise AssertionError("a refused body is not for the app")
+
+    async def receive() -> Message:
+        part = next(parts)
+        events.append("read")
+        return {"type": "http.request", "body": part, "more_body": bool(part)}
+
+    async def send(message: Message) -> None:
+        events.append(str(message.get("status", "")))
+
+    sent = [(b"host", b"localhost"), (b"content-length", b"20"), *headers]
+    scope = {"type": "http", "method": "POST", "path": "/rerank", "headers": sent}
+    asyncio.run(Shield(app, Rules(body=15))(scope, receive, send))
+    assert events[: read + 1] == ["read"] * read + ["413"]

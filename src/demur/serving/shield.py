@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import ipaddress
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -18,6 +19,8 @@ OPEN = frozenset({"/health", "/ready", "/metrics", "/openapi.json"})
 """What is told without a key: it says nothing of documents or questions."""
 PAGES = "/assets/"
 MEGABYTE = 1_000_000
+_MOST_UNREAD = 32 * MEGABYTE  # of a refused body that is let come, so that its client reads the answer
+_PATIENCE = 2.0  # seconds for that
 
 
 @dataclass(frozen=True)
@@ -96,14 +99,19 @@ class Shield:
             await self.app(scope, receive, send)
             return
         held: list[bytes] = []
+        headers, whole = Headers(scope=scope), False
         try:
             try:
-                self.rules.check(scope["method"], scope["path"], Headers(scope=scope))
+                self.rules.check(scope["method"], scope["path"], headers)
                 await asyncio.wait_for(self._read(receive, held), self.rules.seconds)
             except TimeoutError:
                 raise Refusal(408, f"the body did not come within {self.rules.seconds:g} s") from None
+            whole = True
             await self.app(scope, _again(b"".join(held), receive), send)
         except Refusal as refusal:
+            if not whole and refusal.status not in (408, 429) and "expect" not in headers:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(_rest(receive), _PATIENCE)
             await refusal.response()(scope, receive, send)
         except _Gone:
             pass
@@ -127,6 +135,19 @@ class Shield:
             self._held += len(part)
             if not message.get("more_body"):
                 return
+
+
+async def _rest(receive: Receive) -> None:
+    """Nothing, once the rest of a refused body has come, or too much of it.
+
+    A connection that is closed while its client still writes is reset, and the client may never read why.
+    """
+    size = 0
+    while size < _MOST_UNREAD:
+        message = await receive()
+        size += len(message.get("body", b""))
+        if message["type"] == "http.disconnect" or not message.get("more_body"):
+            return
 
 
 class _Gone(Exception):
