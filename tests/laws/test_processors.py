@@ -120,9 +120,16 @@ def test_an_old_runtime_is_told_of(caplog: pytest.LogCaptureFixture, monkeypatch
 
     monkeypatch.setattr(onnxruntime, "__version__", "1.12.1")
     runtime._warn_if_old.cache_clear()
+    model = (PACKAGED / "model.onnx").read_bytes()
+    unknown = model.replace(
+        runtime.SAFE.encode(), b"x" * len(runtime.SAFE)
+    )  # it no longer says that it is safe
+    assert unknown != model
     with caplog.at_level(logging.WARNING):
-        runtime.session(PACKAGED / "model.onnx")
-        runtime.session(PACKAGED / "model.onnx")
+        runtime.session(model)
+        assert not caplog.text
+        runtime.session(unknown)
+        runtime.session(unknown)
     assert caplog.text.count("onnxruntime 1.12.1 does not know the option") == 1
     assert "pip install -U onnxruntime" in caplog.text
 
