@@ -121,9 +121,7 @@ def test_an_old_runtime_is_told_of(caplog: pytest.LogCaptureFixture, monkeypatch
     monkeypatch.setattr(onnxruntime, "__version__", "1.12.1")
     runtime._warn_if_old.cache_clear()
     model = (PACKAGED / "model.onnx").read_bytes()
-    unknown = model.replace(
-        runtime.SAFE.encode(), b"x" * len(runtime.SAFE)
-    )  # it no longer says that it is safe
+    unknown = model.replace(runtime.SAFE.encode(), b"x" * len(runtime.SAFE))  # says not that it is safe
     assert unknown != model
     with caplog.at_level(logging.WARNING):
         runtime.session(model)
