@@ -80,13 +80,15 @@ def test_with_avx2_all_is_the_same(native: Said, others: dict[str, Said]) -> Non
 
 
 def test_without_fma_it_is_near(native: Said, others: dict[str, Said]) -> None:
+    """Which passages a tipped byte reaches is chance, and another model has others: most are held, none exactly."""
     found = gaps(native, others["Nehalem"])
-    assert found["score"].max() < 0.2, "their standard deviation is 3.5"
+    assert found["score"].max() < 0.7, "their standard deviation is 3.5"
+    assert found["score"].mean() < 0.03
     assert max(found[what].max() for what in NUMBERS[1:]) < 0.1
     for what in NUMBERS[1:]:
         assert np.quantile(found[what], 0.95) < NEAR, what
     same = [a == b for a, b in zip(firsts(native), firsts(others["Nehalem"]), strict=True)]
-    assert np.mean(same) > 0.97
+    assert np.mean(same) > 0.94
 
 
 def test_there_is_enough_to_compare() -> None:
