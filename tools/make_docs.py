@@ -140,7 +140,7 @@ def asked(questions: Sequence[str]) -> Console:
     """A terminal that has recorded the answers to questions of the bundled example."""
     from demur.asking import Session
     from demur.asking.example import passages
-    from demur.cli.answers import show
+    from demur.cli.asking.answers import show
 
     session = Session.open(passages())
     with Path(os.devnull).open("w") as nowhere:

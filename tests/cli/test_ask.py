@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import demur
 from demur.asking import Passage, Verdict
-from demur.cli.answers import show
-from demur.cli.ask import ask
+from demur.cli.asking.answers import show
+from demur.cli.asking.ask import ask
 from demur.errors import DataError, UnknownName, UsageError
 
 GUIDE = """# Loans
@@ -198,5 +198,7 @@ def test_an_abstention_shows_what_came_nearest_as_such() -> None:
 def test_the_verb_imports_little() -> None:
     source = Path(ask.__code__.co_filename).read_text(encoding="utf-8")
     imports = re.findall(r"^(?:import|from) (\S+)", source, re.M)
-    ours = {f"demur.cli.{name}" for name in ("console", "gate_options", "document_options", "promises")}
+    ours = {
+        f"demur.cli.{name}" for name in ("console", "options.gates", "options.documents", "risk.promises")
+    }
     assert set(imports) <= {"__future__", "typing", "typer"} | ours

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from asking.toys import SPEC, Toy
 from demur import registry
 from demur.asking import packaged
-from demur.cli.ask import ask
+from demur.cli.asking.ask import ask
 from demur.errors import DataError, UsageError
 
 WORDS = ("--from", "guide.md", "--ranker", "mini")

@@ -19,9 +19,9 @@ import demur
 from asking.toys import SPEC, Toy, labelled
 from demur import registry
 from demur.asking import packaged
-from demur.cli.answers import show
-from demur.cli.ask import ask
-from demur.cli.rank import rank
+from demur.cli.asking.answers import show
+from demur.cli.asking.ask import ask
+from demur.cli.ranking.rank import rank
 from demur.errors import UsageError
 from demur.risk.gates.gate import Gate
 from demur.types import Pool

@@ -16,7 +16,7 @@ import demur
 from asking.toys import SPEC, Toy, labelled
 from demur import registry
 from demur.asking import Library, as_plain, calibrate, packaged
-from demur.cli.ask import ask
+from demur.cli.asking.ask import ask
 from laws import toys
 
 GUIDE = """# Loans

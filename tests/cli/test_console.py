@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 import demur
-from demur.cli.answers import show
+from demur.cli.asking.answers import show
 from demur.cli.console import harmless
 
 

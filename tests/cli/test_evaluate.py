@@ -154,7 +154,7 @@ def test_reading_and_comparing_tell_how_far_they_are(tmp_path: Path, monkeypatch
             pass
 
     monkeypatch.setattr(console, "meter", Meter)
-    monkeypatch.setattr("demur.cli.compare.meter", Meter)
+    monkeypatch.setattr("demur.cli.evaluation.compare.meter", Meter)
     good, bad = report(tmp_path, "good", [RIGHT] * 3), report(tmp_path, "bad", [WRONG] * 3)
     assert metered == [("reading", 1)] * 6
     metered.clear()

@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
-from demur.cli import explanations
-from demur.cli.rank import rank
+from demur.cli.ranking import explanations
+from demur.cli.ranking.rank import rank
 from demur.data import formats
 from demur.rankers.explanations import Explanation, WordPair
 from demur.types import Candidate, Pool, Span

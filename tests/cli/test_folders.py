@@ -11,10 +11,10 @@ import typer
 from typer.testing import CliRunner
 
 import demur
-from demur.cli.ask import ask
-from demur.cli.calibrate import calibrate
-from demur.cli.rank import rank
-from demur.cli.score import score
+from demur.cli.asking.ask import ask
+from demur.cli.ranking.rank import rank
+from demur.cli.ranking.score import score
+from demur.cli.risk.calibrate import calibrate
 from demur.data import formats
 from demur.errors import UsageError
 from demur.types import Pool

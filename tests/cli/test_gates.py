@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 import demur
 from demur.asking import Library, read_documents
 from demur.asking import calibrate as calibrate_library
-from demur.cli.ask import ask
-from demur.cli.calibrate import calibrate
-from demur.cli.promises import confident
-from demur.cli.rank import rank
+from demur.cli.asking.ask import ask
+from demur.cli.ranking.rank import rank
+from demur.cli.risk.calibrate import calibrate
+from demur.cli.risk.promises import confident
 from demur.data import formats
 from demur.errors import UsageError
 from demur.risk.gates.gate import Gate

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 import demur
-from demur.cli.plot import plot
+from demur.cli.evaluation.plot import plot
 from demur.data import formats
 from demur.errors import UnknownName, UsageError
 from demur.types import Pool

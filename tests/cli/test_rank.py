@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from demur.cli.rank import rank
+from demur.cli.ranking.rank import rank
 from demur.data import formats
 from demur.errors import DataError, UsageError
 from demur.risk.sets import answer_sets

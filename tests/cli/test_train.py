@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from demur.cli.train import _trainer, line
+from demur.cli.training.train import _trainer, line
 from demur.data import formats
 from demur.errors import UsageError
 from demur.rankers import open_model

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from demur.cli.vectors import app
+from demur.cli.training.vectors import app
 from demur.embedders import table_formats
 from demur.errors import DataError, DemurError, UsageError
 

@@ -117,7 +117,7 @@ def test_servers_are_given_a_base(
 def test_a_service_asks_a_base(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fastapi")
     import demur
-    from demur.cli.serving import opening
+    from demur.cli.options.services import opening
 
     demur.kb("faq.kb").add("faq.csv")
     service = opening(None, False, "bm25", None, None, None, "english", Path("faq.kb"))()

@@ -80,7 +80,7 @@ def test_with_avx2_all_is_the_same(native: Said, others: dict[str, Said]) -> Non
 
 
 def test_without_fma_it_is_near(native: Said, others: dict[str, Said]) -> None:
-    """Which passages a tipped byte reaches is chance, and another model has others: most are held, none exactly."""
+    """Which passages a tipped byte reaches is chance: most are near, none is held exactly."""
     found = gaps(native, others["Nehalem"])
     assert found["score"].max() < 0.7, "their standard deviation is 3.5"
     assert found["score"].mean() < 0.03

@@ -9,8 +9,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from demur.cli.compare import compare
-from demur.cli.evaluate import evaluate
+from demur.cli.evaluation.compare import compare
+from demur.cli.evaluation.evaluate import evaluate
 from demur.errors import DemurError
 
 APP = typer.Typer()

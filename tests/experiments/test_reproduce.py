@@ -157,7 +157,7 @@ def test_a_setting_that_is_off_leaves_what_was_learnt_as_it_is() -> None:
 
 
 def test_an_unknown_group_is_one_line_even_where_nothing_is_run() -> None:
-    from demur.cli.reproduce import reproduce
+    from demur.cli.experiments.reproduce import reproduce
 
     with pytest.raises(UsageError, match="has no rows 'nope'; it has: "):
         reproduce("scarce", "table1", only=["nope"], cached=True, picture=None, workers=1, seeds=0)

@@ -249,7 +249,7 @@ def test_passages_are_found_by_meaning_as_they_get_vectors(
 
 
 def test_an_index_of_a_base_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    from demur.cli.serving import opening
+    from demur.cli.options.services import opening
     from demur.errors import DataError, UsageError
 
     with pytest.raises(DataError, match="there is no knowledge base"):

@@ -41,7 +41,7 @@ def test_the_question_to_label_is_unsure_has_an_answer_and_stands_for_others() -
 
 
 def test_options_that_need_a_base_say_so() -> None:
-    from demur.cli.serve import serve
+    from demur.cli.serving.serve import serve
 
     with pytest.raises(UsageError, match="--keep-questions needs a knowledge base"):
         serve(keep_questions=True)

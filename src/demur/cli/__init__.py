@@ -1,1 +1,1 @@
-"""The command line: a file for each verb, and what they share."""
+"""The command line: a file for each verb, in a folder named like the room that it calls."""

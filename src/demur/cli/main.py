@@ -1,4 +1,4 @@
-"""The `demur` command: one verb to a file, and one place where errors become one line and an exit code."""
+"""The `demur` command: its verbs, and the one place where errors become one line and an exit code."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from typing import Annotated
 import typer
 
 from demur import __version__, processor
-from demur.cli import data, kb, vectors
-from demur.cli.advise import advise
-from demur.cli.ask import ask
-from demur.cli.calibrate import calibrate
-from demur.cli.compare import compare
-from demur.cli.evaluate import evaluate
-from demur.cli.export import export
-from demur.cli.mcp import mcp
-from demur.cli.plot import plot
-from demur.cli.rank import rank
-from demur.cli.reproduce import reproduce
-from demur.cli.score import score
-from demur.cli.serve import serve
-from demur.cli.train import train
+from demur.cli import data
+from demur.cli.asking import kb
+from demur.cli.asking.ask import ask
+from demur.cli.evaluation.advise import advise
+from demur.cli.evaluation.compare import compare
+from demur.cli.evaluation.evaluate import evaluate
+from demur.cli.evaluation.plot import plot
+from demur.cli.experiments.reproduce import reproduce
+from demur.cli.ranking.rank import rank
+from demur.cli.ranking.score import score
+from demur.cli.risk.calibrate import calibrate
+from demur.cli.serving.mcp import mcp
+from demur.cli.serving.serve import serve
+from demur.cli.training import vectors
+from demur.cli.training.export import export
+from demur.cli.training.train import train
 from demur.errors import DemurError
 
 FAILED, MISUSED = 1, 2

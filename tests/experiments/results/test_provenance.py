@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from demur import editions
-from demur.cli.reproduce import reproduce
-from demur.cli.verify import verify_tables
+from demur.cli.experiments.reproduce import reproduce
+from demur.cli.experiments.verify import verify_tables
 from demur.errors import UsageError
 from demur.experiments import tables
 from demur.experiments.pages import markdown

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.document_options import FromOption, KbOption, StemOption
-from demur.cli.gate_options import GateOption, RiskOption
-from demur.cli.serving import (
+from demur.cli.options.documents import FromOption, KbOption, StemOption
+from demur.cli.options.gates import GateOption, RiskOption
+from demur.cli.options.services import (
     AllowHostOption,
     ExampleFlag,
     HostOption,
@@ -63,7 +63,7 @@ def serve(
 ) -> None:
     """Serve ranking, quoting and asking over HTTP; existing clients of TEI, Cohere, Jina and vLLM may ask."""
     from demur.cli.console import note
-    from demur.cli.serving import check_address, keys, opening
+    from demur.cli.options.services import check_address, keys, opening
     from demur.errors import UsageError, require
 
     if keep_questions and kb is None and not example:

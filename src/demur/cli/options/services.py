@@ -53,7 +53,7 @@ def opening(
     With a `lapse`, the share of passages that may change, the handbook is a knowledge base too.
     """
     from demur.asking import Library
-    from demur.cli.document_options import documents
+    from demur.cli.options.documents import documents
     from demur.errors import DataError, UsageError
     from demur.serving.service import Service
 

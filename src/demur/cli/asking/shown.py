@@ -24,7 +24,7 @@ class Shown:
     def answer(self, question: str, indent: int | None = 2) -> None:
         """Print the answer to a question, or why there is none."""
         from demur.asking import as_plain
-        from demur.cli.answers import show
+        from demur.cli.asking.answers import show
 
         result = self.session.ask(question, self.top)
         if self.json:

@@ -69,7 +69,7 @@ def reproduce(
     if record and not verify:
         raise UsageError("--record writes down what --verify finds; say --verify N too")
     if verify:
-        from demur.cli.verify import verify_tables
+        from demur.cli.experiments.verify import verify_tables
 
         if not dirty:
             provenance.refuse_dirty()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from demur.cli.console import note
 
 if TYPE_CHECKING:
-    from demur.cli.asking import Shown
+    from demur.cli.asking.shown import Shown
 
 PROMPT = "? "
 

@@ -97,7 +97,7 @@ def evaluate(
     if data is None and read_as is not None:
         raise UsageError("--format says how to read DATA, and there is none; leave it out")
     if reader is not None or answers is not None:
-        from demur.cli.evaluate_readers import measure as measure_quoted
+        from demur.cli.evaluation.readers import measure as measure_quoted
 
         if data is None or any(each is not None for each in (ranker, run, qrels, no_positive)):
             raise UsageError("--reader and --answers go with DATA alone, such as squad/2.0/dev")
@@ -130,7 +130,7 @@ def evaluate(
     else:
         pools = _read(data, read_as)
         if qualifier is not None:
-            from demur.cli.evaluate_readers import refuse_labels
+            from demur.cli.evaluation.readers import refuse_labels
 
             refuse_labels(qualifier, pools, f"demur evaluate {data} --reader {{reader}} -m EM,F1,AURC")
         with meter("scoring", "pairs") as advance:

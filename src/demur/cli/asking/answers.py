@@ -35,7 +35,7 @@ def show(
     from rich.text import Text
 
     from demur.asking.quoting import asked
-    from demur.cli.quotations import line, marked, passage
+    from demur.cli.asking.quotations import line, marked, passage
 
     words = asked(result.question, stem)
     others = list(result.ranking.candidates)
@@ -87,7 +87,7 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
             sure = "" if result.confidence is None else f"Confidence {result.confidence:.2g}, {by}. "
             yield f"{sure}No gate is set, so nothing is promised about errors."
         return
-    from demur.cli.promises import confident, elsewhere
+    from demur.cli.risk.promises import confident, elsewhere
     from demur.risk.gates.gate import Gate as SavedGate
 
     if not isinstance(gate, SavedGate):  # one of somebody's own making says nothing that could be shown

@@ -94,7 +94,7 @@ def refuse_labels(qualifier: str, pools: Sequence[Pool], instead: str) -> None:
 
 
 def _show(found: Quoted) -> None:
-    from demur.cli.evaluate import show
+    from demur.cli.evaluation.evaluate import show
 
     show(found.report, "quotes")
     if found.gain is not None:

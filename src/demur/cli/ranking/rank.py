@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from demur.cli.console import JsonFlag, emit, say, warnings_noted
-from demur.cli.gate_options import GateOption
+from demur.cli.options.gates import GateOption
 
 
 def rank(
@@ -40,7 +40,8 @@ def rank(
 ) -> None:
     """Rank given candidates for one question; each is shown on one line, its line breaks as spaces."""
     from demur.asking.gate import find_gate, ranker_of
-    from demur.cli import explanations, promises
+    from demur.cli.ranking import explanations
+    from demur.cli.risk import promises
     from demur.data.candidates import read_candidates
     from demur.errors import DataError, UsageError
     from demur.types import Pool

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli import doubts, thresholds
-from demur.cli import without_labels as without
 from demur.cli.console import JsonFlag, meter
-from demur.cli.document_options import (
+from demur.cli.evaluation.readers import refuse_labels
+from demur.cli.options.documents import (
     ExampleFlag,
     FromOption,
     KbOption,
@@ -18,8 +17,9 @@ from demur.cli.document_options import (
     kept_in,
     searched,
 )
-from demur.cli.evaluate_readers import refuse_labels
-from demur.cli.promises import write_sets
+from demur.cli.risk import doubts, thresholds
+from demur.cli.risk import without_labels as without
+from demur.cli.risk.promises import write_sets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from demur.cli.console import JsonFlag, warnings_noted
-from demur.cli.document_options import ExampleFlag, FromOption, KbOption, StemOption, asked_of
-from demur.cli.gate_options import GateOption, RiskOption
-from demur.cli.promises import ExplainFlag
+from demur.cli.options.documents import ExampleFlag, FromOption, KbOption, StemOption, asked_of
+from demur.cli.options.gates import GateOption, RiskOption
+from demur.cli.risk.promises import ExplainFlag
 
 
 def ask(
@@ -53,8 +53,8 @@ def ask(
 ) -> None:
     """Answer a question from files, with the words quoted that answer it; or say why there is no answer."""
     from demur.asking import Session
-    from demur.cli import questions
-    from demur.cli.asking import Shown
+    from demur.cli.asking import questions
+    from demur.cli.asking.shown import Shown
     from demur.errors import UsageError
 
     if question is None and not interactive:

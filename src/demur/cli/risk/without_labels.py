@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.cli import thresholds
 from demur.cli.console import emit, meter, note, stdout, warnings_noted
+from demur.cli.risk import thresholds
 
 if TYPE_CHECKING:
     from demur.asking.withheld import Missed, Withheld
@@ -31,7 +31,7 @@ def calibrate(
     """Take entries of the FAQ away, ask their questions, and write the gate; exit with 1 if there is none."""
     from demur.asking import Library
     from demur.asking.withheld import withheld
-    from demur.cli.document_options import asked_of
+    from demur.cli.options.documents import asked_of
     from demur.errors import NoThreshold
     from demur.kb.folder import KnowledgeBase
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli import thresholds
 from demur.cli.console import busy, emit, meter, note, say
+from demur.cli.risk import thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

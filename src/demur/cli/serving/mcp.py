@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.document_options import FromOption, KbOption, StemOption
-from demur.cli.gate_options import GateOption, RiskOption
-from demur.cli.serving import (
+from demur.cli.options.documents import FromOption, KbOption, StemOption
+from demur.cli.options.gates import GateOption, RiskOption
+from demur.cli.options.services import (
     AllowHostOption,
     ExampleFlag,
     HostOption,
@@ -40,7 +40,7 @@ def mcp(
 ) -> None:
     """Let assistants ask files over the Model Context Protocol; what cannot be answered is told as such."""
     from demur.cli.console import note
-    from demur.cli.serving import check_address, keys, opening
+    from demur.cli.options.services import check_address, keys, opening
     from demur.errors import UsageError, require
 
     require("mcp", extra="mcp")

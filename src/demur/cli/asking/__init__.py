@@ -1,0 +1,1 @@
+"""`demur ask` and `demur kb`, and how answers are shown."""

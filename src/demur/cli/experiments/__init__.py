@@ -1,0 +1,1 @@
+"""`demur reproduce`: tables of papers, run again."""

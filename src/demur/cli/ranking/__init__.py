@@ -1,0 +1,1 @@
+"""`demur rank` and `demur score`, and how a score is explained."""

@@ -1,0 +1,1 @@
+"""`demur calibrate`: gates, and how their promises are told."""

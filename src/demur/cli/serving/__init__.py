@@ -1,0 +1,1 @@
+"""`demur serve` and `demur mcp`."""

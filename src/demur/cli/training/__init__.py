@@ -1,0 +1,1 @@
+"""`demur train`, `export` and `vectors`."""
