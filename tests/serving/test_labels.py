@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from demur.asking import base_gate
 from demur.data import stream
 from demur.kb.folder import KnowledgeBase
-from demur.serving import promises
 from demur.serving.labelling import FIT, fits, labelled, next_question, waiting
 from demur.serving.server import Settings
 from serving.based import TOOLS, answered, lines, made, over, put, serving, unembedded
@@ -154,7 +154,7 @@ def test_a_gate_for_another_ranker_is_left_out(tmp_path: Path, caplog: pytest.Lo
     path = base(tmp_path)
     with serving(path) as client:
         gated(client)
-    file = path / promises.NAME
+    file = path / base_gate.NAME
     told = file.read_text("utf-8")
     searched = told.partition("searched by ")[2][:16]
     file.write_text(told.replace(searched, "0" * 16), "utf-8")

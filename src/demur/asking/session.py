@@ -10,6 +10,7 @@ from typing import cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
+from demur.asking.base_gate import LAPSE, NAME, BaseGate
 from demur.asking.budget import milliseconds
 from demur.asking.finding import maker
 from demur.asking.gate import NONE, Gate, find_gate, second_ranker_of
@@ -17,7 +18,7 @@ from demur.asking.library import AS_FOUND, Documents, Library
 from demur.asking.meaning import MEANING, by_meaning
 from demur.asking.reading import check_quotes, looks, reader_for, reads
 from demur.asking.searching import DEPTH, Search
-from demur.errors import UsageError
+from demur.errors import DemurError, UsageError
 from demur.kb.base import Passages
 from demur.kb.read import ReadBase
 from demur.rankers import Ranker
@@ -50,13 +51,17 @@ class Session:
         risk: float | None = None,
         stem: str = "english",
         budget: str | None = None,
+        lapse: float = LAPSE,
     ) -> Session:
         """A session with all that it needs; what is missing or does not fit is an error before any question.
 
         The arguments are those of `demur.ask`. A gate that nobody named is left out where it promises nothing
         about this ranker or reader, and a warning says so.
         """
-        who, judge = _chosen(ranker, gate, risk)
+        named = gate is not None or risk is not None
+        asked = cast(object, documents)
+        base = asked if isinstance(asked, ReadBase) else None
+        who, judge = _chosen(ranker, gate, risk) if named or base is None else _of_base(base, ranker)
         if budget is not None and who != MEANING:
             what = "a budget says how much is read again after finding by meaning"
             raise UsageError(f"{what}; take the ranker {MEANING}, or leave the budget out")
@@ -71,14 +76,24 @@ class Session:
         quoting = reader_for(reader, search.ranker)
         if judge is not None:
             try:
-                judge.check_ranker(search.known_to(judge))
-                check_quotes(judge, quoting)
+                if base is not None and BaseGate.of(judge) is not None:
+                    judge = BaseGate.opened(judge, search, quoting, lapse)
+                else:
+                    judge.check_ranker(search.known_to(judge))
+                    check_quotes(judge, quoting)
             except UsageError as error:
-                if gate is not None or risk is not None:
+                if named:
                     raise
                 _log.warning("no gate is set: %s", str(error).rpartition(";")[0])
                 judge = None
         return cls(replace(search, reading=quoting is not None and quoting is search.ranker), quoting, judge)
+
+    def as_of_now(self) -> Session:
+        """The same; if its gate was calibrated on a knowledge base, with what has changed there since."""
+        if not isinstance(self.gate, BaseGate) or not isinstance(self.library, ReadBase):
+            return self
+        gate = self.gate.as_of(self.library)
+        return self if gate.changed == self.gate.changed else replace(self, gate=gate)
 
     @property
     def library(self) -> Passages:
@@ -90,7 +105,8 @@ class Session:
 
         A gate looks at the best 50 passages, as when it was calibrated, so no more than 50 are shown. Without
         a gate, a reader that finds nothing in the best passage has the last word. A knowledge base is asked
-        as it is now, but for a gate that promises something about what was in it when the session was opened.
+        as it is now, and the certificate of its own gate says how much has changed since it was made; but
+        with a gate for these very files, as they were when the session was opened.
         """
         if not isinstance(question, str):
             raise UsageError(f"a question is a text, not {type(question).__name__}; pass a string")
@@ -103,11 +119,14 @@ class Session:
             if isinstance(self.library, ReadBase) and not self._gate_is_for_files:
                 self.library.refresh()
             ranking = self.search.find(question, DEPTH if self.gate is not None else max(top, DEPTH))
-            return Asked(self.search, question, ranking, self.gate).result(top, self.reader)
+            gate = self.as_of_now().gate
+            return Asked(self.search, question, ranking, gate).result(top, self.reader)
 
     @property
     def _gate_is_for_files(self) -> bool:
-        return self.gate is not None and self.search.known_to(self.gate) is self.search
+        if self.gate is None or isinstance(self.gate, BaseGate):
+            return False
+        return self.search.known_to(self.gate) is self.search
 
     def warm(self) -> None:
         """Nothing, once the models are in memory: so the first question need not wait for them."""
@@ -131,6 +150,7 @@ def ask(
     reader: str | Path | object | None = None,
     risk: float | None = None,
     budget: str | None = None,
+    lapse: float = LAPSE,
 ) -> Answer | Abstention:
     """The answer to a question, quoted from documents, or the reason why there is none.
 
@@ -141,15 +161,17 @@ def ask(
       finds passages by their meaning too, and ranks them by their chance of being right. If none is
       named, it is that of the gate, or ``mini``, which comes with demur.
     - The `gate` decides whether the best passage may be the answer: a gate, or the path of one. If none is
-      named, it is that of the ranker's folder; ``none`` leaves that out.
+      named, it is that of the knowledge base, or of the ranker's folder; ``none`` leaves that out.
     - The `reader` quotes the words that answer. If none is named, the ranker does, if it is one such as
       ``mini`` that reads as well; otherwise, or with ``none``, the sentence that shares the weightiest words
       is quoted.
     - `risk` chooses the gate for that share of wrong answers, where a folder has several.
     - `stem` names the language whose word endings do not count; with ``none`` all count.
     - `budget`, such as ``300ms``, is for the ranker ``meaning``: no more passages are read again than fit.
+    - `lapse` is the share of a knowledge base's passages that may change before the promise of its own gate
+      is said to have lapsed.
     """
-    return Session.open(documents, ranker, gate, reader, risk, stem, budget).ask(question, top)
+    return Session.open(documents, ranker, gate, reader, risk, stem, budget, lapse).ask(question, top)
 
 
 def _are_passages(documents: object) -> bool:
@@ -175,6 +197,17 @@ def _say_lacking(library: Passages) -> None:
     if lacking:
         which = f"{lacking:,} of {len(library):,} passages are found by words alone"
         _log.warning("%s, as they have no vectors yet; demur kb update makes them", which)
+
+
+def _of_base(base: ReadBase, ranker: str | Path | Ranker | None) -> tuple[str | Path | Ranker, Gate | None]:
+    """The ranker and the gate of a knowledge base; of one without a gate, those that come with demur."""
+    if not (base.path / NAME).is_file():
+        return _chosen(ranker, None, None)
+    try:
+        return _chosen(ranker, base.path / NAME, None)
+    except DemurError as error:
+        _log.warning("no gate is set: %s", error)
+        return _chosen(ranker, NONE, None)
 
 
 def _chosen(

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from demur.asking import finding
+from demur.asking.base_gate import made_on
 from demur.asking.library import Library
 from demur.asking.meaning import ByMeaning, by_meaning
 from demur.data.edits import typos
@@ -27,6 +28,7 @@ from demur.errors import UsageError
 from demur.kb.base import Passages
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.kb.read import ReadBase
 from demur.risk.gates.certificate import UNANSWERABLE, Certificate
 from demur.risk.gates.gate import Gate
 from demur.risk.gates.pool_hashes import Marks, ids_sha256
@@ -163,6 +165,8 @@ def withheld(
             first = int(ranking.candidates[0].extra["place"]) if len(ranking) else -1
             there.append((ranking.scores[0] if len(ranking) else 0.0, first in each.places))
         on_entry(1)
+    if isinstance(library, ReadBase):
+        data = made_on(whole, "entries")
     facts = {"seed": seed, "data": data, "ranker": whole.spec, "ranker_fingerprint": whole.fingerprint}
     return Withheld(len(known), taken, confidence, tuple(alone), tuple(there), facts)
 

@@ -155,10 +155,6 @@ class KnowledgeBase(ReadBase):
             )
         ]
 
-    def share_changed_since(self, generation: int) -> float:
-        """The share of passages that are others than at a generation: 0 for none, 1 for all."""
-        return self._truth().share_changed_since(generation)
-
     def label(self, question: str, place: int | None, label: int) -> None:
         """Nothing, once it is kept that a passage answers (1) or not (0), or that none does (None, 0)."""
         labels.add(self._truth(), question, place, label, self._now())

@@ -48,6 +48,7 @@ class ReadBase:
         self._words = Words(self.path / "words", "")
         self._meanings = Meanings(self.path / "meanings")
         self._having: dict[str, int] = {}
+        self._changed = (0, 0), 0.0  # what share has changed at a generation since another
         if (self.path / schema.NAME).is_file():
             with suppress(schema.Empty):
                 self._truth()
@@ -61,6 +62,21 @@ class ReadBase:
     def generation(self) -> int:
         """The number of changes that what is asked has seen."""
         return self._now().number
+
+    def state(self) -> Generation:
+        """The generation that is read, with its mark, which no other base has."""
+        return self._truth().generation(self.generation)
+
+    def was_at(self, generation: int, mark: str) -> bool:
+        """Whether a generation with such a mark is one of this base."""
+        return self._truth().knows(generation, mark)
+
+    def share_changed_since(self, generation: int) -> float:
+        """The share of passages that are others than at a generation: 0 for none, 1 for all."""
+        between = self._now().number, generation
+        if self._changed[0] != between:
+            self._changed = between, self._truth().share_changed_since(generation)
+        return self._changed[1]
 
     @property
     def fingerprint(self) -> str:

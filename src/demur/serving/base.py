@@ -11,13 +11,11 @@ from threading import Lock, RLock
 from typing import Any, TypeVar
 
 from demur.asking import Session, finding
-from demur.asking.gate import NONE
+from demur.asking.base_gate import LAPSE, NAME, BaseGate, made_on
+from demur.asking.gate import open_gate
 from demur.asking.meaning import MEANING, ByMeaning
-from demur.asking.reading import check_quotes
-from demur.errors import DemurError, UsageError
+from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
-from demur.risk.gates.gate import Gate as SavedGate
-from demur.serving.promises import LAPSE, NAME, BaseGate, made_on
 from demur.types import Abstention, Answer, Ranking
 
 T = TypeVar("T")
@@ -35,7 +33,6 @@ class Base:
         self._plain, self._own_gate = session, own_gate
         self._session = session
         self._seen: tuple[int, ...] | None = None
-        self._share = (-1, -1, 0.0)  # at a generation, since another
         self._asking, self._looking, self._writing = RLock(), Lock(), Lock()
         self._look, self._write = KnowledgeBase(path), KnowledgeBase(path)
 
@@ -53,8 +50,9 @@ class Base:
         asked = KnowledgeBase(path)
         asked.refresh()
         own = gate is None and risk is None
-        there = own and (path / NAME).is_file()
-        session = Session.open(asked, ranker, NONE if there else gate, reader, risk)
+        session = Session.open(asked, ranker, gate, reader, risk, lapse=lapse)
+        if own and (path / NAME).is_file():  # it is taken up, and given up, as it lies there
+            session = replace(session, gate=None)
         return cls(path, session, own, lapse)
 
     @property
@@ -86,18 +84,13 @@ class Base:
         with self._asking:
             self.library.refresh()
             self._take_up_gate()
-            judge = self._session.gate
-            if isinstance(judge, BaseGate):
-                share = self._share_since(judge)
-                if share != judge.changed:
-                    self._session = replace(self._session, gate=replace(judge, changed=share))
+            self._session = self._session.as_of_now()
             return self._session
 
     def data(self) -> str:
         """What a certificate made now says of its data."""
         with self._asking:
-            generation = self.library._truth().generation(self.library.generation)
-            return made_on(self.path.name, generation.number, generation.mark, self._plain.search)
+            return made_on(self._plain.search)
 
     @property
     def qualifier(self) -> str:
@@ -169,26 +162,9 @@ class Base:
         if not seen:
             return
         try:
-            self._session = replace(self._plain, gate=self._checked())
+            saved = open_gate(self.path / NAME)
+            gate = BaseGate.opened(saved, self._plain.search, self._plain.reader, self.lapse)
+            self._session = replace(self._plain, gate=gate)
             _log.info("the gate of the base is in force")
         except DemurError as error:
             _log.warning("no gate is set: %s", error)
-
-    def _checked(self) -> BaseGate:
-        saved = SavedGate.load(self.path / NAME)
-        gate = BaseGate.of(saved, self.lapse)
-        if gate is None:
-            raise UsageError(f"{self.path / NAME} was not calibrated on labels of a base; calibrate again")
-        if not self.library._truth().knows(gate.generation, gate.mark):
-            raise UsageError(f"{self.path / NAME} was calibrated on another base; calibrate again")
-        gate.check_ranker(self._plain.search)
-        check_quotes(gate, self._plain.reader)
-        return gate
-
-    def _share_since(self, gate: BaseGate) -> float:
-        now = self.library.generation
-        if now == gate.generation:
-            return 0.0
-        if self._share[:2] != (now, gate.generation):
-            self._share = (now, gate.generation, self.library.share_changed_since(gate.generation))
-        return self._share[2]

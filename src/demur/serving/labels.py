@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from demur.asking.base_gate import NAME
 from demur.asking.quoting import asked as words_of
 from demur.asking.quoting import quote
 from demur.asking.reading import within
@@ -40,7 +41,6 @@ from demur.serving.documents import REFUSED, _answer
 from demur.serving.jobs import Job as Running
 from demur.serving.labelling import Desk, exported, fits, fresh, labelled, next_question, waiting
 from demur.serving.problems import Refusal
-from demur.serving.promises import NAME
 from demur.serving.server import Server
 from demur.types import Ranking
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from demur.asking import Library, Session
+from demur.asking.base_gate import LAPSE, BaseGate
 from demur.asking.gate import is_for_files
 from demur.asking.library import Documents
 from demur.errors import UsageError
@@ -15,7 +16,6 @@ from demur.risk.gates.gate import Gate as SavedGate
 from demur.risk.gates.several import open_gates as gates
 from demur.serving.base import Base
 from demur.serving.given import Given
-from demur.serving.promises import LAPSE, BaseGate
 from demur.types import Abstention, Answer
 
 _SAMPLE = "demur is ready?"

@@ -87,15 +87,20 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
             sure = "" if result.confidence is None else f"Confidence {result.confidence:.2g}, {by}. "
             yield f"{sure}No gate is set, so nothing is promised about errors."
         return
+    from demur.asking.base_gate import BaseGate
     from demur.cli.risk.promises import confident, elsewhere
     from demur.risk.gates.gate import Gate as SavedGate
 
-    if not isinstance(gate, SavedGate):  # one of somebody's own making says nothing that could be shown
+    saved = gate.gate if isinstance(gate, BaseGate) else gate
+    if not isinstance(saved, SavedGate):  # one of somebody's own making says nothing that could be shown
         return
+    promise = gate.promise if isinstance(gate, BaseGate) else saved.promise
     if isinstance(result, Answer) and result.confidence is not None:
-        yield " ".join((confident(gate, result.confidence), gate.promise, *elsewhere(gate)))
+        yield " ".join((confident(saved, result.confidence), promise, *elsewhere(saved)))
+    elif isinstance(gate, BaseGate) and gate.lapsed:
+        yield promise
     if explain:
-        yield "\n".join(f"– {line}" for line in gate.scope)
+        yield "\n".join(f"– {line}" for line in saved.scope)
 
 
 def _why(candidate: Candidate) -> Iterator[str]:

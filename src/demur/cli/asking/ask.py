@@ -45,6 +45,12 @@ def ask(
     ] = None,
     gate: GateOption = None,
     risk: RiskOption = None,
+    lapse: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="The share of a base's passages that may change before its promise lapses."
+        ),
+    ] = 0.2,
     explain: ExplainFlag = False,
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Read once, then answer line by line.")
@@ -62,7 +68,8 @@ def ask(
     if question is not None and not question.strip() and not interactive:
         raise UsageError("the question is empty; write one in quotes")
     with warnings_noted():
-        session = Session.open(asked_of(kb, sources, example), ranker, gate, reader, risk, stem, budget)
+        found = asked_of(kb, sources, example)
+        session = Session.open(found, ranker, gate, reader, risk, stem, budget, lapse)
     shown = Shown(session, top, explain, json)
     if question == "-" or interactive:
         questions.answer(shown, question if question != "-" else None, interactive)

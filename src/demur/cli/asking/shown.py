@@ -30,5 +30,5 @@ class Shown:
         if self.json:
             emit(as_plain(result), indent)
         else:
-            show(result, stdout(), self.session.library.stem, self.session.gate, self.explain)
+            show(result, stdout(), self.session.library.stem, self.session.as_of_now().gate, self.explain)
         sys.stdout.flush()

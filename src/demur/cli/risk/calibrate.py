@@ -58,7 +58,12 @@ def calibrate(
     ] = None,
     seed: Annotated[int, typer.Option(help="Which labelled pools make the thresholds, without --grid.")] = 0,
     output: Annotated[
-        str | None, typer.Option("-o", "--output", help="Where to write the gate; in a folder, gate.json.")
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Where to write the gate; in a folder, gate.json. With --kb: in the base.",
+        ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what the labels could promise.")] = False,
     check: Annotated[
@@ -84,6 +89,7 @@ def calibrate(
 ) -> None:
     """Find the threshold that keeps wrong answers to a risk, with a promise; exit with 1 if there is none."""
     from demur import risk as room
+    from demur.asking.base_gate import made_on
     from demur.data import pools as load_pools
     from demur.errors import NoThreshold, UsageError
 
@@ -128,8 +134,10 @@ def calibrate(
     asker: str | Ranker = ranker
     if files:
         asker = searched(kb, sources, example, stem, ranker)
-        if data is None:
-            pools, data = kept_in(asker), f"labels of {kb}"
+        if kb is not None:
+            pools = kept_in(asker) if data is None else pools
+            data = made_on(asker, "labels" if data is None else f"{data}, asked")
+            output = output or str(kb)
         pools, others = asked(asker, pools), others and asked(asker, others)
     if check is None:
         refuse_labels(

@@ -38,7 +38,7 @@ def calibrate(
     with warnings_noted():
         asked = asked_of(base, sources, example)
         library = asked if isinstance(asked, KnowledgeBase) else Library(asked, stem)
-        data = str(base) if base is not None else ", ".join(map(str, sources or ())) or "the handbook"
+        data = ", ".join(map(str, sources or ())) or "the handbook"
         with meter("asking", "entries") as advance:
             found = withheld(library, share=share, seed=seed, data=data, on_entry=advance)
     try:
@@ -48,6 +48,8 @@ def calibrate(
             _alike(found.alike())
         thresholds.refuse(error, json, {"entries": found.entries, "alike": _plain(found.alike())})
     _tell(found, gate, json)
+    if base is not None:
+        output = output or str(base)
     if output is not None:
         gate.save(thresholds.place_for("none", output) or output)
     note(f"gate written to {output}" if output else "the gate is not kept; -o gate.json writes it")

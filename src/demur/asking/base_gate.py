@@ -6,14 +6,19 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from demur.asking.gate import Gate
+from demur.asking.reading import check_quotes
 from demur.asking.searching import Search
 from demur.errors import UsageError
+from demur.kb.read import ReadBase
 from demur.rankers import Ranker
-from demur.risk.gates.certificate import percent
-from demur.risk.gates.gate import Gate as SavedGate
-from demur.types import Ranking, Verdict
+from demur.types import Ranking
+
+if TYPE_CHECKING:
+    from demur.risk.gates.gate import Gate as SavedGate
+    from demur.types import Verdict
 
 NAME = "gate.json"
 """What the gate of a base is called, in the base's folder."""
@@ -22,9 +27,13 @@ LAPSE = 0.2
 _MADE = re.compile(r"generation (\d+) \(([0-9a-f]*)\), searched by ([0-9a-f]+)$")
 
 
-def made_on(name: str, generation: int, mark: str, search: Search) -> str:
-    """What a certificate says of its data: of which state of which base the labels are, and who searched."""
-    return f"labels of {name}, generation {generation} ({mark}), searched by {searcher(search)}"
+def made_on(search: Search, what: str = "labels") -> str:
+    """What a certificate says of its data: of which state of which base they are, and who searched."""
+    base = search.library
+    assert isinstance(base, ReadBase)
+    now = base.state()
+    of = f"{what} of {base.path.name}, generation {now.number} ({now.mark})"
+    return f"{of}, searched by {searcher(search)}"
 
 
 def searcher(search: Search) -> str:
@@ -60,10 +69,30 @@ class BaseGate:
     lapse: float = LAPSE
 
     @classmethod
-    def of(cls, gate: SavedGate, lapse: float = LAPSE) -> BaseGate | None:
+    def of(cls, gate: Gate, lapse: float = LAPSE) -> BaseGate | None:
         """The gate of a base; None where it was not calibrated on one."""
+        from demur.risk.gates.gate import Gate as SavedGate
+
+        if not isinstance(gate, SavedGate):
+            return None
         found = _MADE.search(gate.certificate.data)
         return None if found is None else cls(gate, int(found[1]), found[2], found[3], 0.0, lapse)
+
+    @classmethod
+    def opened(cls, gate: Gate, search: Search, reader: object | None, lapse: float = LAPSE) -> BaseGate:
+        """The gate of a base for what searches it and quotes now; an error where it was made for another."""
+        found, base = cls.of(gate, lapse), search.library
+        if found is None:
+            raise UsageError("the gate was not calibrated on labels of a base; calibrate again")
+        if not isinstance(base, ReadBase) or not base.was_at(found.generation, found.mark):
+            raise UsageError("the gate was calibrated on another base; calibrate again")
+        found.check_ranker(search)
+        check_quotes(found, reader)
+        return found.as_of(base)
+
+    def as_of(self, base: ReadBase) -> BaseGate:
+        """The same, with what has changed in the base up to now."""
+        return replace(self, changed=base.share_changed_since(self.generation))
 
     @property
     def lapsed(self) -> bool:
@@ -83,6 +112,8 @@ class BaseGate:
     @property
     def promise(self) -> str:
         """The promise in plain words, with what became of it."""
+        from demur.risk.gates.certificate import percent
+
         since = f"certified on generation {self.generation}"
         if not self.changed:
             return f"{self.gate.promise[:-1]}; {since}."

@@ -9,8 +9,8 @@ import pytest
 
 from demur.advice.labelling import best_of
 from demur.asking import Session
+from demur.asking.base_gate import searcher
 from demur.errors import UsageError
-from demur.serving.promises import made_on, searcher
 from demur.serving.watching import apart
 
 
@@ -19,8 +19,6 @@ def test_a_searcher_is_known_again_over_other_passages(tmp_path: Path) -> None:
     assert one.fingerprint != other.fingerprint and searcher(one) == searcher(other)
     stemless = Session.open(["Saws."], "bm25", stem="none").search
     assert searcher(stemless) != searcher(one)
-    said = made_on("x.kb", 41, "a1b2", one)
-    assert said.startswith("labels of x.kb, generation 41 (a1b2), searched by ")
 
 
 def test_confidences_that_drift_are_told_from_those_that_do_not() -> None:

@@ -1,0 +1,97 @@
+"""`demur calibrate --kb` leaves a gate in the base, and `demur ask --kb` says what it is still worth."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demur.cli.main import main
+from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
+
+TOOLS = [f"kit{1000 + n}" for n in range(100)]
+QUESTION = f"For how long is a {TOOLS[90]} lent?"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A base of a hundred passages, with labels for eighty questions."""
+    lines = "".join(f"A {name} is lent for {n + 2} days.\n\n" for n, name in enumerate(TOOLS))
+    (tmp_path / "tools.md").write_text(lines, "utf-8")
+    path = tmp_path / "tools.kb"
+    kb = KnowledgeBase(path)
+    kb.add(tmp_path / "tools.md")
+    for name in TOOLS[:80]:
+        question = f"For how long is a {name} lent?"
+        place = int(kb.by_words(question, 1)[0][0])
+        assert name in kb.passage(place).text
+        kb.label(question, place, 1)
+    kb.close()
+    return path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["demur", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    return int(end.value.code or 0)
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def grow(path: Path, many: int) -> None:
+    kb = KnowledgeBase(path)
+    kb.put(f"more{many}", [Passage(f"b{n}", f"Boat boat{5000 + n} is new.") for n in range(many)])
+    kb.close()
+
+
+def test_the_gate_of_a_base_is_taken_up_and_lapses(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "calibrate", "bm25", "--kb", str(path), "--risk", "0.2", "--json") == 0
+    made = told(capsys)["certificate"]
+    assert (path / "gate.json").is_file(), "without -o the gate is the base's own"
+    asked = "ask", QUESTION, "--kb", str(path), "--json"
+    assert run(monkeypatch, *asked) == 0
+    fresh = told(capsys)
+    assert fresh["certificate"]["generation"] == 1 and fresh["certificate"]["changed_since"] == 0
+    assert {**made, "data": 0}.items() <= {**fresh["certificate"], "data": 0}.items()
+    grow(path, 5)
+    assert run(monkeypatch, *asked) == 0
+    later = told(capsys)["certificate"]
+    assert later["changed_since"] == pytest.approx(5 / 105, abs=1e-6) and not later["lapsed"]
+    assert run(monkeypatch, *asked, "--lapse", "0.01") == 0
+    assert told(capsys)["certificate"]["lapsed"]
+    grow(path, 60)
+    assert run(monkeypatch, *asked[:-1]) == 0
+    assert "The promise has lapsed: certified on generation 1" in " ".join(capsys.readouterr().out.split())
+    kb = KnowledgeBase(path)
+    again = kb.ask(QUESTION)
+    assert again.certificate is not None and again.certificate["lapsed"]
+    assert kb.ask(QUESTION, gate="none").certificate is None
+    kb.close()
+
+
+def test_a_gate_of_another_base_is_left_out_and_refused_by_name(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "calibrate", "bm25", "--kb", str(path), "--risk", "0.2") == 0
+    other = KnowledgeBase(tmp_path / "other.kb")
+    other.add(tmp_path / "tools.md")
+    other.close()
+    (tmp_path / "other.kb" / "gate.json").write_bytes((path / "gate.json").read_bytes())
+    capsys.readouterr()
+    assert run(monkeypatch, "ask", QUESTION, "--kb", str(tmp_path / "other.kb")) == 0
+    said = capsys.readouterr()
+    assert "no gate is set: the gate was calibrated on another base" in " ".join(said.err.split())
+    named = "--gate", str(path / "gate.json")
+    assert run(monkeypatch, "ask", QUESTION, "--kb", str(tmp_path / "other.kb"), *named) == 2
+    (path / "gate.json").write_text("{}", "utf-8")
+    assert run(monkeypatch, "ask", QUESTION, "--kb", str(path), "--ranker", "bm25") == 0
+    assert "no gate is set" in " ".join(capsys.readouterr().err.split())
