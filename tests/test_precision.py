@@ -97,9 +97,11 @@ def test_the_race_is_kept_and_run_again_where_it_is_broken(monkeypatch: pytest.M
     monkeypatch.setattr(precision, "race", lambda: 9.0)
     assert BY_RACE() < 3
     [file] = Path(os.environ["DEMUR_CACHE"]).rglob("precision/*.json")
-    file.write_text("{")
-    BY_RACE.cache_clear()
-    assert BY_RACE() == 9.0
+    number = '{"bf16 against fp32": %s}'
+    for broken in ("{", "{}", "[" * 100_000, "3", number % "NaN", number % "1e400", number % "-3"):
+        file.write_text(broken)
+        BY_RACE.cache_clear()
+        assert BY_RACE() == 9.0, broken[:30]
     BY_RACE.cache_clear()
     monkeypatch.setattr(precision, "race", lambda: 0.2)
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")  # other features are another processor

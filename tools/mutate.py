@@ -147,9 +147,12 @@ def mutants(source: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _told(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of errors and annotations, which no figure rests on."""
+    """The parts of errors, annotations and decorators of classes, which no figure rests on."""
     if isinstance(node, ast.Raise | ast.JoinedStr):
         yield from ast.walk(node)
+    if isinstance(node, ast.ClassDef):
+        for each in node.decorator_list:
+            yield from ast.walk(each)
     for name in ("annotation", "returns"):
         if isinstance(part := getattr(node, name, None), ast.AST):
             yield from ast.walk(part)

@@ -24,6 +24,7 @@ from demur.errors import DemurError, UsageError, require
 from demur.files import replacing
 
 AUTO = "auto"
+_MOST = 100  # times as fast: a kept number above is no measurement
 CHOICES = (AUTO, "bf16", "fp32", "fp16")
 FASTER = 1.5
 """How many times as fast bf16 must be for `auto` to take it: less is not worth a score's third digit."""
@@ -164,9 +165,13 @@ def note(what: str, taken: str, instead: str = "") -> None:
 def ratio() -> float:
     """How many times as fast bf16 is here as fp32: raced for once, then kept in the cache."""
     place: Path | None = None
-    with suppress(DemurError, OSError, ValueError, TypeError):  # no cache, or a broken file
+    with suppress(
+        DemurError, OSError, ValueError, TypeError, LookupError, RecursionError
+    ):  # or a broken file
         place = caches.folder("precision") / f"{_here()}.json"
-        return float(json.loads(place.read_text("utf-8"))["bf16 against fp32"])
+        kept = float(json.loads(place.read_text("utf-8"))["bf16 against fp32"])
+        if 0 <= kept < _MOST:
+            return kept
     found = round(race(), 2)
     with suppress(DemurError, OSError):
         if place is not None:

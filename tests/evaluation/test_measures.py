@@ -273,6 +273,13 @@ def test_a_query_that_the_run_lacks_is_skipped_or_counts_as_nothing() -> None:
     assert kept.absent.tolist() == [False]
 
 
+def test_queries_of_a_run_without_judgements_are_counted_aloud(caplog: pytest.LogCaptureFixture) -> None:
+    run, qrels = {"q": {"a": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 1}}
+    assert Judged.of_run({"q": run["q"]}, qrels).unjudged == 0 and not caplog.messages
+    assert len(Judged.of_run(run, qrels).scores) == 1
+    assert caplog.messages == ["1 queries of the run have no judgements and are left out"]
+
+
 def test_labels_reach_to_the_largest_that_can_be_counted() -> None:
     pool = Pool.of("q", ["a", "b"], [HIGHEST, 0])
     judged = Judged.of_pools([pool], [np.array([2.0, 1.0])])

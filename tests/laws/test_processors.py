@@ -64,6 +64,13 @@ def exported(kind: str, folder: Path) -> Path:
     from export.test_export import classifier
 
     network: Any
+    if kind == "encoder":
+        from demur.embedders.encoder import Encoder
+        from demur.export.encoder import export as export_encoder
+
+        texts = [f"the ship sailed round cape {n}" for n in range(9)]
+        export_encoder(Encoder(model=toys.bert("mean_tokens", normalize=True)), folder / "out", texts)
+        return folder / "out" / "model.onnx"
     if kind == "mini":
         network = MiniTorch(model=toys.mini())
     else:
@@ -81,13 +88,12 @@ def sums(weight: np.ndarray[Any, Any]) -> int:
     return int(255 * max((each[::2] + each[1::2]).max() for each in both))
 
 
-@pytest.mark.extras
-@pytest.mark.parametrize("kind", ["bert", "mini", "distilbert", "roberta"])
-def test_exported_files_are_safe_in_any_runtime(kind: str, tmp_path: Path) -> None:
+def assert_safe(path: Path) -> None:
+    """Nothing, if all products of bytes in a file are safe wherever it is run, and it says so."""
     onnx = pytest.importorskip("onnx")
     from onnx.numpy_helper import to_array
 
-    model = onnx.load(exported(kind, tmp_path))
+    model = onnx.load(path)
     constants = {each.name: to_array(each) for each in model.graph.initializer}
     products = [node for node in model.graph.node if node.op_type.startswith("MatMulInteger")]
     others = {
@@ -98,7 +104,19 @@ def test_exported_files_are_safe_in_any_runtime(kind: str, tmp_path: Path) -> No
     assert weights and all(each.dtype == np.int8 for each in weights)
     assert max(map(sums, weights)) <= LARGEST
     assert {each.key: each.value for each in model.metadata_props}[runtime.SAFE] == "safe"
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("kind", ["bert", "mini", "distilbert", "roberta", "encoder"])
+def test_exported_files_are_safe_in_any_runtime(kind: str, tmp_path: Path) -> None:
+    assert_safe(exported(kind, tmp_path))
     assert sums(np.array([[127], [2]], np.int8)) > LARGEST, "larger ones are told"
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("name", ["mini", "encoder"])
+def test_packaged_files_are_safe_in_any_runtime(name: str) -> None:
+    assert_safe(PACKAGED.parent / name / "model.onnx")
 
 
 @pytest.mark.extras

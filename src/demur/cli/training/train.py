@@ -44,7 +44,10 @@ def train(
     ] = None,
     precision: Annotated[
         str | None,
-        typer.Option(help="What torch computes in: bf16, fp32, fp16 on a GPU; auto is the fastest here."),
+        typer.Option(
+            help="What torch computes in: bf16, fp32, fp16 on a GPU; auto is the fastest here. Small nets, "
+            "such as siamese, always learn in fp32."
+        ),
     ] = None,
     scale: Annotated[
         str | None, typer.Option(help="Which of the recipe's scales to run it at, such as full.")

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from demur import precision
 from demur.nets.small import SmallNet
 from demur.training.base import Report, sane, silent
 from demur.training.small_nets.checkpoints import keep, resume
@@ -84,6 +85,7 @@ def teach(
     report: Report = silent,
 ) -> Progress:
     """Train the net; at the end it has the weights of its best epoch, or without a measure of its last."""
+    precision.note("learning", "fp32")
     optimiser = torch.optim.Adam(
         net.parameters(), lr=course.learning_rate, betas=BETAS, eps=EPSILON, fused=True
     )
