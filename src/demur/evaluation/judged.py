@@ -48,7 +48,7 @@ class Judged:
     unranked_label: IntArray
     absent: NDArray[np.bool_]
     """Pools of the qrels that the run does not know."""
-    unjudged: int
+    unjudged: int = 0
     """Pools left out because not one of their candidates has a label."""
     judgements: Sequence[Mapping[str, int | None]] = ()
     """For each pool, the label of each candidate; None where nobody has judged it."""

@@ -86,7 +86,6 @@ class Ranking(DevMeasure):
             unranked_pool=nothing,
             unranked_label=nothing,
             absent=np.zeros(len(bounds) - 1, np.bool_),
-            unjudged=0,
         )
         (values,) = measured(judged, parse_measures("MAP"), convention("fixed")).values()
         return 1 - float(np.nanmean(values))
