@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from demur.cli.console import emit, meter, note, stdout
+from demur.cli.console import meter, stdout
+from demur.cli.evaluation.reports import deliver, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from demur.types import Pool
 
 
-def measure(
+def measure_reader(
     pools: Sequence[Pool],
     data: str,
     reader: str | None,
@@ -35,26 +36,17 @@ def measure(
     how: dict[str, Any] = {"confidence": confidence, "seed": seed}
     more: dict[str, Any] = {"measures": measures, "data": data, **how}
     if reader is not None:
-        found = _read(reader, pools, qualifier, more)
+        found = _measured(reader, pools, qualifier, more)
     elif qualifier is not None:
         raise UsageError("answers in a file do not say how sure they are; leave --qualifier out")
     else:
         given = published.answers(answers or "", pools)
         report = evaluate_answers(given, pools, name=answers or "", **more)
         found = Quoted(report, gain=gain_over_silence(given, pools, **how))
-    if output is not None:
-        found.report.write(output)
-    if output == "-":
-        return  # that is the same JSON
-    if output is not None:
-        note(f"report written to {output}")
-    if json:
-        emit(found.to_json())
-    else:
-        _show(found)
+    deliver(found, found.report, output, json, _show)
 
 
-def _read(reader: str, pools: Sequence[Pool], qualifier: str | None, more: dict[str, Any]) -> Quoted:
+def _measured(reader: str, pools: Sequence[Pool], qualifier: str | None, more: dict[str, Any]) -> Quoted:
     """What a reader comes to, as sure as it says itself, as the span is probable, or as its kept doubt is."""
     from demur.errors import UsageError
     from demur.evaluation.readers import PROBABILITY, evaluate_reader, measures_of
@@ -94,8 +86,6 @@ def refuse_labels(qualifier: str, pools: Sequence[Pool], instead: str) -> None:
 
 
 def _show(found: Quoted) -> None:
-    from demur.cli.evaluation.evaluate import show
-
     show(found.report, "quotes")
     if found.gain is not None:
         gain = found.gain

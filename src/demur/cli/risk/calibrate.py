@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from demur.cli.console import JsonFlag, meter
+from demur.cli.console import JsonFlag
 from demur.cli.evaluation.readers import refuse_labels
 from demur.cli.options.documents import (
     ExampleFlag,
     FromOption,
     KbOption,
     StemOption,
-    asked,
-    kept_in,
-    searched,
 )
-from demur.cli.risk import doubts, thresholds
-from demur.cli.risk import without_labels as without
+from demur.cli.risk import doubts, labelled
 from demur.cli.risk.promises import write_sets
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from demur.rankers import Ranker
-    from demur.types import Pool
+from demur.cli.risk.without_labels import write_gate as without_labels_gate
 
 RISK = 0.1
 MEANING = "meaning"
@@ -60,9 +51,7 @@ def calibrate(
     output: Annotated[
         str | None,
         typer.Option(
-            "-o",
-            "--output",
-            help="Where to write the gate; in a folder, gate.json. With --kb: in the base.",
+            "-o", "--output", help="Where to write the gate; in a folder, gate.json. With --kb: in the base."
         ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show what the labels could promise.")] = False,
@@ -88,10 +77,7 @@ def calibrate(
     json: JsonFlag = False,
 ) -> None:
     """Find the threshold that keeps wrong answers to a risk, with a promise; exit with 1 if there is none."""
-    from demur import risk as room
-    from demur.asking.base_gate import made_on
-    from demur.data import pools as load_pools
-    from demur.errors import NoThreshold, UsageError
+    from demur.errors import UsageError
 
     if plan and check is not None:
         raise UsageError("--plan and --check are two questions; ask one of them")
@@ -101,7 +87,7 @@ def calibrate(
         if ranker not in (None, MEANING) or plan or any(each is not None for each in unfit):
             what = "--without-labels needs the files of an FAQ alone, and is for the ranker meaning"
             raise UsageError(f"{what}; name them with --from or --kb, and leave the rest out")
-        without.calibrate(
+        without_labels_gate(
             *(kb, sources, example, stem),
             risk=RISK if risk is None else risk,
             confidence=confidence,
@@ -129,38 +115,15 @@ def calibrate(
             )
         write_sets(ranker, data, sets, output, json)
         return
-    pools: Sequence[Pool] = [] if data is None else load_pools(data)
-    others: Sequence[Pool] | None = None if grid is None else load_pools(grid)
-    asker: str | Ranker = ranker
-    if files:
-        asker = searched(kb, sources, example, stem, ranker)
-        if kb is not None:
-            pools = kept_in(asker) if data is None else pools
-            data = made_on(asker, "labels" if data is None else f"{data}, asked")
-            output = output or str(kb)
-        pools, others = asked(asker, pools), others and asked(asker, others)
-    if check is None:
-        refuse_labels(
-            qualifier, pools, f"demur calibrate {{reader}} {data} --doubt learned --risk {risk or RISK:g}"
-        )
-    settings: dict[str, Any] = {"qualifier": qualifier, "method": method, "seed": seed, "grid": others}
-    with meter("scoring", "pairs") as advance:
-        if check is not None:
-            gate = room.Gate.load(check)
-            checked = room.check(gate, asker, doubts.judged(gate, ranker, pools), on_batch=advance)
-        elif plan:
-            planned = room.plan(asker, pools, confidence, on_batch=advance, **settings)
-        else:
-            try:
-                share = RISK if risk is None else risk
-                gate = room.calibrate(
-                    asker, pools, share, confidence, data=data or "", on_batch=advance, **settings
-                )
-            except NoThreshold as error:
-                thresholds.refuse(error, json)
+    questions = labelled.opened(ranker, data, grid, kb, sources, example, stem)
+    how: dict[str, Any] = {"qualifier": qualifier, "method": method, "seed": seed}
     if check is not None:
-        thresholds.checked(checked, json)
-    elif plan:
-        thresholds.planned(planned, json)
+        labelled.check(questions, check, json)
+        return
+    instead = f"demur calibrate {{reader}} {data or questions.data} --doubt learned --risk {risk or RISK:g}"
+    refuse_labels(qualifier, questions.pools, instead)
+    if plan:
+        labelled.plan(questions, confidence, how, json)
     else:
-        thresholds.written(gate, thresholds.place_for(ranker, output), json)
+        place = output or (None if kb is None else str(kb))
+        labelled.write_gate(questions, RISK if risk is None else risk, confidence, how, place, json)

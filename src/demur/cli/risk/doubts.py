@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from demur.risk.gates.gate import Gate
     from demur.types import Pool
 
 DoubtOption = Annotated[
@@ -103,10 +102,3 @@ def _warn_of_gates(folder: Path, again: bool) -> None:
         asked, renewed = parse(Gate.load(path).qualifier), again and path.name == "gate.json"
         if asked.name == "reading" and asked.settings.get("by") == "kept" and not renewed:
             note(f"{path} was made with another doubt and is of no use now: calibrate again, or remove it")
-
-
-def judged(gate: Gate, reader: str, pools: Sequence[Pool]) -> Sequence[Pool]:
-    """The pools as the gate judges answers: by what a reader quotes, if it was made so."""
-    from demur.doubt.teaching import judged_for
-
-    return judged_for(gate, reader, pools)

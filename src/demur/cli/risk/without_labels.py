@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-def calibrate(
+def write_gate(
     base: Path | None,
     sources: list[Path] | None,
     example: bool,

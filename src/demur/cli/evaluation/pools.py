@@ -1,0 +1,57 @@
+"""What `demur evaluate` reads: pools, the scores that they hold, and their labels."""
+
+from __future__ import annotations
+
+from json import dumps
+from typing import TYPE_CHECKING
+
+from demur.cli.console import tracked
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from demur.types import Candidate, Pool
+
+
+def read_pools(data: str, read_as: str | None) -> Sequence[Pool]:
+    """The pools of a dataset or file; reading a large file shows how far it is."""
+    from demur.data import Pools, formats
+    from demur.data import pools as find
+
+    if read_as is not None:
+        return list(tracked(formats.read(data, read_as), "reading", "pools"))
+    found = find(data)
+    held = list(tracked(found.stream(), "reading", "pools"))
+    return Pools(found.id, found.files, lambda: iter(held), found.relevant)
+
+
+def scores_of(pools: Sequence[Pool], data: str) -> list[list[float]]:
+    """The scores that candidates bring along, as `demur score` writes them."""
+    from demur.errors import UsageError
+
+    if not any("score" in candidate.extra for pool in pools for candidate in pool.candidates):
+        raise UsageError(f"{data} holds no scores; name a --ranker, or score it first with demur score")
+    return [[_score(candidate, pool, data) for candidate in pool.candidates] for pool in pools]
+
+
+def _score(candidate: Candidate, pool: Pool, data: str) -> float:
+    """The score of a candidate. A text or a truth value is none, even if it could be read as a number."""
+    from contextlib import suppress
+
+    from demur.errors import DataError
+
+    value = candidate.extra.get("score")
+    if isinstance(value, int | float) and value == value and type(value) is not bool:
+        with suppress(OverflowError):  # a whole number of 400 digits
+            return float(value)
+    where = f"candidate {candidate.id!r} in pool {pool.id!r}"
+    if "score" not in candidate.extra:
+        what = f"{where} has no score, though others have"
+    else:
+        what = f"the score of {where} is {dumps(value)[:60]}, not a number"
+    raise DataError(what, path=data, fix="write a number, or name a --ranker to score it anew")
+
+
+def labels_of(pools: Sequence[Pool]) -> dict[str, dict[str, int]]:
+    """The labels of pools as judgements, for a run over them."""
+    return {pool.id: {c.id: c.label for c in pool.candidates if c.label is not None} for pool in pools}

@@ -1,0 +1,61 @@
+"""What `demur evaluate` does for rankings: a ranker's, those that scores in a file make, or a TREC run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from demur.cli.console import meter
+from demur.cli.evaluation.pools import labels_of, read_pools, scores_of
+
+if TYPE_CHECKING:
+    from demur.evaluation import Report
+
+
+class How(NamedTuple):
+    """What is measured, by which convention, and how sure the intervals are."""
+
+    measures: str
+    convention: str
+    no_positive: str | None
+    confidence: float
+    seed: int
+
+
+def measure_run(run: str, qrels: str | None, data: str | None, read_as: str | None, how: How) -> Report:
+    """The report of a TREC run, by the labels of its qrels or of the data."""
+    from demur.data import relevant
+    from demur.data.formats import read_qrels, read_run
+    from demur.evaluation import evaluate_run
+
+    pools = read_pools(data, read_as) if data is not None else []
+    labels = labels_of(pools) if data is not None else read_qrels(qrels or "")
+    return evaluate_run(
+        *(read_run(run), labels, how.measures, how.convention, how.no_positive),
+        relevant=relevant(pools),
+        confidence=how.confidence,
+        seed=how.seed,
+        name=run,
+        data=data or qrels or "",
+    )
+
+
+def measure_ranker(
+    ranker: str | None, data: str, read_as: str | None, qualifier: str | None, how: How
+) -> Report:
+    """The report of a ranker on the data, or of the scores that the data hold."""
+    from demur.evaluation import evaluate
+
+    pools = read_pools(data, read_as)
+    if qualifier is not None:
+        from demur.cli.evaluation.readers import refuse_labels
+
+        refuse_labels(qualifier, pools, f"demur evaluate {data} --reader {{reader}} -m EM,F1,AURC")
+    with meter("scoring", "pairs") as advance:
+        return evaluate(
+            *(ranker or scores_of(pools, data), pools, how.measures, how.convention, how.no_positive),
+            qualifier=qualifier,
+            confidence=how.confidence,
+            seed=how.seed,
+            data=data,
+            on_batch=advance,
+        )

@@ -1,0 +1,95 @@
+"""`demur calibrate` with labels: of data, or of a knowledge base and files; a gate, a plan, or a check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from demur.cli.console import meter
+from demur.cli.options.documents import asked, kept_in, searched
+from demur.cli.risk import thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from demur.rankers import Ranker
+    from demur.types import Pool
+
+
+class Labelled(NamedTuple):
+    """The labelled pools, others that make the thresholds, and what ranks them."""
+
+    spec: str
+    ranker: str | Ranker
+    pools: Sequence[Pool]
+    data: str
+    grid: Sequence[Pool] | None
+
+
+def opened(
+    spec: str,
+    data: str | None,
+    grid: str | None,
+    kb: Path | None,
+    sources: list[Path] | None,
+    example: bool,
+    stem: str,
+) -> Labelled:
+    """Pools of data as they are, or as a base or files answer them; without data, the labels in the base."""
+    from demur.asking.base_gate import made_on
+    from demur.data import pools as load_pools
+
+    pools: Sequence[Pool] = [] if data is None else load_pools(data)
+    others: Sequence[Pool] | None = None if grid is None else load_pools(grid)
+    if not (sources or example or kb is not None):
+        return Labelled(spec, spec, pools, data or "", others)
+    search = searched(kb, sources, example, stem, spec)
+    if data is None:
+        pools = kept_in(search)
+    if kb is not None:
+        data = made_on(search, "labels" if data is None else f"{data}, asked")
+    return Labelled(spec, search, asked(search, pools), data or "", others and asked(search, others))
+
+
+def check(questions: Labelled, path: str, json: bool) -> None:
+    """Hold a gate against the pools, judged by what a reader quotes if the gate was made so."""
+    from demur import risk
+    from demur.doubt.teaching import judged_for
+
+    with meter("scoring", "pairs") as advance:
+        gate = risk.Gate.load(path)
+        pools = judged_for(gate, questions.spec, questions.pools)
+        found = risk.check(gate, questions.ranker, pools, on_batch=advance)
+    thresholds.checked(found, json)
+
+
+def plan(questions: Labelled, confidence: float, how: dict[str, Any], json: bool) -> None:
+    """Show what the labels could promise."""
+    from demur import risk
+
+    with meter("scoring", "pairs") as advance:
+        found = risk.plan(
+            *(questions.ranker, questions.pools, confidence), grid=questions.grid, on_batch=advance, **how
+        )
+    thresholds.planned(found, json)
+
+
+def write_gate(
+    questions: Labelled, share: float, confidence: float, how: dict[str, Any], output: str | None, json: bool
+) -> None:
+    """Find the threshold and write the gate; exit with 1 if there is none."""
+    from demur import risk
+    from demur.errors import NoThreshold
+
+    with meter("scoring", "pairs") as advance:
+        try:
+            gate = risk.calibrate(
+                *(questions.ranker, questions.pools, share, confidence),
+                data=questions.data,
+                grid=questions.grid,
+                on_batch=advance,
+                **how,
+            )
+        except NoThreshold as error:
+            thresholds.refuse(error, json)
+    thresholds.written(gate, thresholds.place_for(questions.spec, output), json)
