@@ -1,8 +1,8 @@
 """Asks `demur serve` with clients that know nothing of it; says what each did, and exits 1 if one failed.
 
 `python -m tools.clients DEMUR CLIENT...` runs in a place of its own, which `make clients` and
-`make clients-all` build, and starts the server of another one. What clients get is compared with `demur rank`,
-and requests are counted, so that none asks again and again.
+`make clients-all` build, and starts the server of another one. What clients get is compared with
+`demur rank`, and requests are counted, so that none asks again and again.
 """
 
 from __future__ import annotations

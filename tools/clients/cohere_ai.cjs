@@ -4,10 +4,8 @@ const { CohereClient, CohereClientV2, CohereError } = require("cohere-ai");
 async function main() {
   const { url, key, query, documents, version, retries } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
   const client = new (version === 1 ? CohereClient : CohereClientV2)({ token: key, environment: url });
-  const asked = { model: "any", query, documents };
-  if (version === 2) asked.relevantSpans = { mode: "enabled" };
   try {
-    return await client.rerank(asked, retries === null ? {} : { maxRetries: retries });
+    return await client.rerank({ model: "any", query, documents }, retries === null ? {} : { maxRetries: retries });
   } catch (error) {
     if (!(error instanceof CohereError)) throw error;
     return { name: error.constructor.name, status: error.statusCode };

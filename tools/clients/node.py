@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tools.clients.server import KEY, QUESTION, QUOTED, TEXTS, Running
+from tools.clients.server import Running
 
 _SCRIPT = Path(__file__).with_name("cohere_ai.cjs")
 
@@ -17,7 +17,7 @@ class Thrown(Exception):
 
 
 def cohere_ai(server: Running) -> str:
-    """cohere-ai: v1 and v2, relevant spans, its own errors, and the retries that it makes itself."""
+    """cohere-ai: v1 and v2, its own errors, and the retries that it makes itself."""
     for version in (1, 2):
         for retries in (0, None):
 
@@ -32,10 +32,7 @@ def cohere_ai(server: Running) -> str:
                 return [(each["index"], each["relevanceScore"]) for each in found["results"]]
 
             server.tried(rank, (Thrown,), 1 if retries == 0 else 3)
-    best = _called(server.url, KEY, QUESTION, TEXTS, 2, 0)["results"][0]
-    span = best["relevantSpans"][0]
-    assert TEXTS[best["index"]][span["start"] : span["end"]] == QUOTED, best
-    return "v1 and v2 rank as demur rank, spans are quotes; errors are its own"
+    return "v1 and v2 rank as demur rank; errors are its own"
 
 
 def _called(

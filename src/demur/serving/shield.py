@@ -109,6 +109,8 @@ class Shield:
             whole = True
             await self.app(scope, _again(b"".join(held), receive), send)
         except Refusal as refusal:
+            self._held -= sum(map(len, held))
+            held.clear()
             if not whole and "expect" not in headers:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(_rest(receive), _PATIENCE)
