@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar
+from typing import ClassVar, cast
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 
 class Timely(H11Protocol):
@@ -41,7 +41,8 @@ class Timely(H11Protocol):
             self._late = self.loop.call_later(self.patience, self._give_up)
 
     def _without_head(self) -> bool:
-        return self.cycle is None or self.cycle.response_complete
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # none before the first request
+        return cycle is None or cycle.response_complete
 
     def _settle(self) -> None:
         if self._late is not None:
