@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package clients contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve browser guarantee fold makers reproduce docs format clean
+.PHONY: run test package clients clients-all contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve browser guarantee fold makers reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -36,12 +36,24 @@ package:
 	$(VENV)/package/bin/twine check --strict dist/*
 	$(VENV)/package/bin/check-wheel-contents dist/*.whl
 
-# Clients that know nothing of demur, doing their work against demur serve; in a place of their own, some 330 MB.
+# Clients that know nothing of demur, doing their work against demur serve; in a place of its own, some 330 MB.
 CLIENTS := huggingface_hub==2.4.0 cohere==7.3.1 litellm==1.103.7
 clients: $(VENV)/.dev
 	$(PYTHON) -m venv $(VENV)/clients
 	$(VENV)/clients/bin/pip install --quiet --disable-pip-version-check $(CLIENTS)
-	OMP_NUM_THREADS=1 $(VENV)/clients/bin/python tools/clients.py $(abspath $(BIN))/demur
+	OMP_NUM_THREADS=1 $(VENV)/clients/bin/python -m tools.clients $(abspath $(BIN))/demur huggingface_hub cohere litellm
+
+# And those of LangChain, LlamaIndex, Haystack and npm, which need an older cohere; some 600 MB more, and node.
+MORE_CLIENTS := langchain-cohere==0.6.0 llama-index-postprocessor-cohere-rerank==0.10.0 \
+	llama-index-postprocessor-jinaai-rerank==0.6.0 llama-index-postprocessor-tei-rerank==0.6.0 haystack-ai==3.4.0 \
+	huggingface-api-haystack==3.1.0 cohere-haystack==11.0.0 jina-haystack==2.0.1
+clients-all: clients
+	$(PYTHON) -m venv $(VENV)/more-clients
+	$(VENV)/more-clients/bin/pip install --quiet --disable-pip-version-check $(MORE_CLIENTS)
+	npm install --silent --prefix $(VENV)/npm cohere-ai@8.1.0
+	OMP_NUM_THREADS=1 NODE_PATH=$(abspath $(VENV))/npm/node_modules $(VENV)/more-clients/bin/python -m tools.clients \
+		$(abspath $(BIN))/demur langchain-cohere llama-index-cohere llama-index-jinaai llama-index-tei \
+		haystack-tei haystack-cohere haystack-jina npm-cohere-ai
 
 # The pages of demur serve in a real browser, and what axe-core says of them; chromium is the system's.
 browser: $(VENV)/.dev

@@ -1,4 +1,4 @@
-"""The service under load: pairs a second beside those in this process, waiting times, memory, and /health.
+"""The service as it starts, and under load: pairs a second, waiting times, memory, and /health.
 
 1, 8 and 64 clients ask a server of its own process on loopback, each over a connection that it keeps.
 `DEMUR_SECONDS` is how long each load lasts (60), `DEMUR_MINUTES` how long memory is watched under 8 clients
@@ -27,6 +27,7 @@ from bench.common import Row, below, sentences, told
 CLIENTS, TEXTS, WORDS = (1, 8, 64), 20, 22
 RANKER = "mini(threads=2)"
 SHARE, HEALTH, FLAT = 0.9, 0.05, 0.05
+START, STARTS = 3.0, 5  # seconds to /ready, and how often that is tried
 
 
 @dataclass
@@ -48,7 +49,11 @@ def run() -> list[Row]:
     texts = sentences(TEXTS * 50, WORDS)
     pools = [(texts[at][:60], texts[at : at + TEXTS]) for at in range(0, len(texts), TEXTS)]
     here = _in_process(pools, min(lasts, 20))
-    rows = [told("in this process", f"{here:.0f} pairs/s")]
+    rows = [
+        below("from the start to /ready, only to rank: median", _start(), START),
+        below("from the start to /ready, --example: median", _start("--example"), START),
+        told("in this process", f"{here:.0f} pairs/s"),
+    ]
     with server() as (port, process):
         for clients in CLIENTS:
             rows += _rows(clients, asyncio.run(_load(port, process, pools, clients, lasts)), here)
@@ -96,11 +101,28 @@ def _in_process(pools: list[tuple[str, list[str]]], lasts: float) -> float:
     return pairs / (time.perf_counter() - began)
 
 
+def _start(*words: str) -> float:
+    """The median seconds from a start until the models are in memory, after one that is not counted."""
+    times = []
+    for _ in range(STARTS + 1):
+        began = time.perf_counter()
+        with served(*words):
+            times.append(time.perf_counter() - began)
+    return float(np.median(times[1:]))
+
+
 @contextmanager
 def server() -> Iterator[tuple[int, int]]:
-    """The port and the process id of a server that is ready."""
-    command = [sys.executable, "-m", "demur", "serve", "--port", "0", "--ranker", RANKER, "--gate", "none"]
-    with subprocess.Popen([*command, "--no-access-log"], stderr=subprocess.PIPE, text=True) as process:
+    """The port and the process id of a server that is ready, for the loads."""
+    with served("--ranker", RANKER, "--gate", "none") as found:
+        yield found
+
+
+@contextmanager
+def served(*words: str) -> Iterator[tuple[int, int]]:
+    """The port and the process id of a server with these options, once it is ready."""
+    command = [sys.executable, "-m", "demur", "serve", "--port", "0", "--no-access-log", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
             port = int(process.stderr.readline().split()[3].rstrip(";").rpartition(":")[2])

@@ -84,6 +84,7 @@ def test_a_question_is_answered_with_its_quote_marked_or_the_abstention_explaine
         assert (
             page.locator("#answer blockquote mark").first.inner_text() == f"A {TOOLS[4]} is lent for 6 days."
         )
+        assert "false" not in page.locator("#answer").inner_text()
         assert "tools.md:9" in page.locator("#answer .source").first.inner_text()
         ask(page, url, "xylophone?")
         assert "demur says nothing, because" in page.locator("#answer").inner_text()

@@ -18,6 +18,7 @@ from demur.asking import Session
 from demur.rankers import Ranker
 from demur.risk.gates.gate import Gate
 from demur.serving.app import create_app
+from demur.serving.connections import Timely
 from demur.serving.given import Given
 from demur.serving.server import Server, Settings
 from demur.serving.service import Service
@@ -85,7 +86,7 @@ class Held(Ranker):
 def live(made: Service, settings: Settings | None = None) -> Iterator[tuple[int, Server]]:
     """The port of a server that runs in a thread, and the server itself."""
     app = create_app(lambda: made, settings)
-    config = uvicorn.Config(app, port=0, log_config=None, access_log=False, lifespan="on")
+    config = uvicorn.Config(app, port=0, http=Timely, log_config=None, access_log=False, lifespan="on")
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run)
     thread.start()

@@ -165,3 +165,20 @@ def test_scores_are_those_of_demur_rank() -> None:
     scores = [each["score"] for each in ranked["ranking"]]
     assert [each["score"] for each in said] == pytest.approx(scores, abs=1e-4)
     assert said[0]["demur"]["confidence"] == pytest.approx(ranked["confidence"], abs=1e-4)
+
+
+def test_a_path_tells_all_its_methods() -> None:
+    with asked() as client:
+        answer = client.patch("/v1/labels")
+    assert (answer.status_code, answer.json()["error_type"]) == (405, "NotAllowed")
+    assert answer.headers["allow"] == "DELETE, GET, POST"
+
+
+def test_the_page_of_the_interface_says_what_holds() -> None:
+    with asked() as client:
+        told = client.get("/openapi.json").json()
+    top = told["components"]["schemas"]["AskBody"]["properties"]["top"]["anyOf"][0]
+    assert (top["minimum"], top["maximum"]) == (1, 50)
+    exported = told["paths"]["/v1/labels/export"]["get"]["responses"]
+    assert list(exported["200"]["content"]) == ["application/jsonl"]
+    assert list(exported["422"]["content"]) == ["application/json"]

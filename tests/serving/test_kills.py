@@ -1,10 +1,13 @@
-"""A server that is killed while documents are sent and labels are given: what was acknowledged is there."""
+"""A server that is killed while several clients send documents and labels: what was acknowledged is there."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+import threading
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import httpx2 as httpx
@@ -13,8 +16,21 @@ import pytest
 from demur.kb.folder import KnowledgeBase
 from demur.serving import uploads
 from serving.based import made
+from serving.made import wait_until
 
 TURNS = 30
+
+
+def write(url: str, whose: str, sent: set[str], labelled: set[str]) -> None:
+    """Send documents and labels until the server is gone, and note what it has acknowledged."""
+    with httpx.Client(base_url=url, timeout=60) as client, suppress(httpx.HTTPError):
+        for number in count():
+            name = f"note-{whose}-{number}.md"
+            text = f"Note {whose} number {number} says {name}.\n"
+            answer = client.post("/v1/documents", params={"name": name}, content=text.encode())
+            sent |= {name} if answer.status_code in (201, 202) else set()
+            answer = client.post("/v1/labels", json={"question": f"about {name}?"})
+            labelled |= {f"about {name}?"} if answer.status_code == 201 else set()
 
 
 @pytest.mark.slow
@@ -23,21 +39,21 @@ def test_what_was_acknowledged_survives_kills(tmp_path: Path) -> None:
     sent: set[str] = set()
     labelled: set[str] = set()
     for turn in range(TURNS):
+        before = len(sent) + len(labelled)
         command = [sys.executable, "-m", "demur", "serve", "--kb", str(path), "--ranker", "bm25"]
         with subprocess.Popen([*command, "--port", "0"], stderr=subprocess.PIPE, text=True) as server:
             assert server.stderr is not None
             url = server.stderr.readline().split()[3].rstrip(";")
             assert json.loads(server.stderr.readline())["message"] == "ready"
-            for number in range(2 + turn % 5):
-                name = f"note-{turn}-{number}.md"
-                text = f"Note {turn} number {number} says {name}.\n"
-                answer = httpx.post(
-                    f"{url}/v1/documents", params={"name": name}, content=text.encode(), timeout=60
-                )
-                sent |= {name} if answer.status_code in (201, 202) else set()
-                answer = httpx.post(f"{url}/v1/labels", json={"question": f"about {name}?"}, timeout=60)
-                labelled |= {f"about {name}?"} if answer.status_code == 201 else set()
+            writing = [
+                threading.Thread(target=write, args=(url, f"{turn}-{n}", sent, labelled)) for n in range(3)
+            ]
+            for each in writing:
+                each.start()
+            wait_until(lambda: len(sent) + len(labelled) > before + turn % 5)  # noqa: B023
             server.kill()
+            for each in writing:
+                each.join()
     kb = KnowledgeBase(path)
     for upload in uploads.left(path):  # as the next server does
         upload.put(kb)

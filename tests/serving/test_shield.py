@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import socket
+import threading
 from dataclasses import replace
 
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
+from demur.serving.connections import Timely
 from demur.serving.server import Settings
-from demur.serving.shield import Rules, keys_in
+from demur.serving.shield import Rules, Shield, keys_in
 from serving.made import QUESTION, TEXTS, asked, live, service, wait_until, with_keys
 
 BODY = {"query": QUESTION, "texts": TEXTS}
 KEY = "a-key-that-nobody-guesses"
+WHOLE = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+BEGUN = b"GET /health HTTP/1.1\r\nX-Slow: "
 
 
 def connected(port: int) -> socket.socket:
@@ -147,6 +153,30 @@ def test_a_body_that_does_not_come_is_waited_for_only_so_long() -> None:
         assert server.queue.waiting == 0
 
 
+@pytest.mark.parametrize(("before", "begun"), [(b"", b""), (b"", BEGUN), (WHOLE, BEGUN)])
+def test_a_head_that_does_not_come_is_waited_for_only_so_long(
+    monkeypatch: pytest.MonkeyPatch, before: bytes, begun: bytes
+) -> None:
+    monkeypatch.setattr(Timely, "patience", 0.2)
+    with live(service()) as (port, _), connected(port) as slow:
+        if before:
+            slow.sendall(before)
+            came = slow.recv(1000)
+            while not came.endswith(b"}"):
+                came += slow.recv(1000)
+            assert came.startswith(b"HTTP/1.1 200")
+        slow.sendall(begun)
+        assert slow.recv(100) == b"", "it was closed"
+
+
+def test_a_head_may_come_in_pieces() -> None:
+    with live(service()) as (port, _), connected(port) as slow:
+        for part in (b"GET /health HT", b"TP/1.1\r\nHost: local", b"host\r\n\r\n") * 2:
+            slow.sendall(part)
+            threading.Event().wait(0.05)
+        assert slow.recv(1000).startswith(b"HTTP/1.1 200")
+
+
 def test_half_closed_and_hung_up_bodies_leave_nothing_behind() -> None:
     with live(service()) as (port, server):
         head = b"POST /rerank HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"
@@ -166,12 +196,12 @@ def test_all_bodies_together_are_bounded() -> None:
         head = b"POST /rerank HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n"
         with connected(port) as first:
             first.sendall(head + b" " * 900)  # and then it waits for the rest
-            wait_until(lambda: refused(port, head + b" " * 900))
+            wait_until(lambda: refused(port, head + b" " * 1000))
 
 
 def refused(port: int, sent: bytes) -> bool:
     with connected(port) as other:
-        other.settimeout(0.5)
+        other.settimeout(5)
         other.sendall(sent)
         try:
             return other.recv(100).startswith(b"HTTP/1.1 429")
@@ -183,14 +213,16 @@ def test_keys_are_lines_without_comments() -> None:
     assert keys_in(["# ours", " one ", "", "two\n"]) == ("one", "two")
 
 
-@pytest.mark.parametrize(("headers", "read"), [([], 3), ([(b"expect", b"100-continue")], 0)])
-def test_the_rest_of_a_refused_body_is_let_come(headers: list[tuple[bytes, bytes]], read: int) -> None:
-    import asyncio
+LARGE = Rules(body=15)
+FULL = Rules(bodies=15)
+SLOW = Rules(seconds=0.0)
+LOCKED = Rules(keys=("a key",))
 
-    from starlette.types import Message, Receive, Scope, Send
 
-    from demur.serving.shield import Shield
-
+@pytest.mark.parametrize(("rules", "status"), [(LARGE, "413"), (FULL, "429"), (SLOW, "408"), (LOCKED, "401")])
+@pytest.mark.parametrize("waits", [False, True])
+def test_the_rest_of_a_refused_body_is_let_come(rules: Rules, status: str, waits: bool) -> None:
+    """But not that of a client that waits to be told to send it."""
     events: list[str] = []
     parts = iter([b"x" * 10, b"x" * 10, b""])
 
@@ -198,6 +230,7 @@ def test_the_rest_of_a_refused_body_is_let_come(headers: list[tuple[bytes, bytes
         raise AssertionError("a refused body is not for the app")
 
     async def receive() -> Message:
+        await asyncio.sleep(0.001)
         part = next(parts)
         events.append("read")
         return {"type": "http.request", "body": part, "more_body": bool(part)}
@@ -205,7 +238,8 @@ def test_the_rest_of_a_refused_body_is_let_come(headers: list[tuple[bytes, bytes
     async def send(message: Message) -> None:
         events.append(str(message.get("status", "")))
 
-    sent = [(b"host", b"localhost"), (b"content-length", b"20"), *headers]
+    sent = [(b"host", b"localhost"), *([(b"expect", b"100-continue")] if waits else [])]
     scope = {"type": "http", "method": "POST", "path": "/rerank", "headers": sent}
-    asyncio.run(Shield(app, Rules(body=15))(scope, receive, send))
-    assert events[: read + 1] == ["read"] * read + ["413"]
+    asyncio.run(Shield(app, rules)(scope, receive, send))
+    at = events.index(status)
+    assert events[:at] == ["read"] * at and at == (3 if not waits else 2 * (status in ("413", "429")))

@@ -78,15 +78,21 @@ class KnowledgeBase(ReadBase):
 
     def put(self, name: str, passages: Iterable[Passage], kind: str = "text") -> Report:
         """What became of passages with a name of their own, in the place of any that had it before."""
+        return self.put_all([(name, passages, kind)]).pop()
+
+    def put_all(self, texts: Iterable[tuple[str, Iterable[Passage], str]]) -> list[Report]:
+        """The same for several, by name, passages and kind; they are made findable together."""
         with self._writing(make=True) as truth:
-            rows = truth.rows("SELECT id, path FROM sources WHERE name = ? AND died IS NULL", (name,))
-            if rows and rows[0][1]:
-                raise UsageError(f"{name} is a file of this knowledge base; give the text another name")
-            id = rows[0][0] if rows else 0
-            with change(truth, f"put {name}") as made:
-                count = made.put(Source(name, kind, id=id), passages)
-            report = Report(name, "changed" if id else "added", count)
-            return list(self._findable(truth, iter([report]))).pop()
+            return list(self._findable(truth, (self._put(truth, *each) for each in texts)))
+
+    def _put(self, truth: Truth, name: str, passages: Iterable[Passage], kind: str) -> Report:
+        rows = truth.rows("SELECT id, path FROM sources WHERE name = ? AND died IS NULL", (name,))
+        if rows and rows[0][1]:
+            raise UsageError(f"{name} is a file of this knowledge base; give the text another name")
+        id = rows[0][0] if rows else 0
+        with change(truth, f"put {name}") as made:
+            count = made.put(Source(name, kind, id=id), passages)
+        return Report(name, "changed" if id else "added", count)
 
     def remove(self, sources: str | Path | Iterable[str | Path]) -> list[Report]:
         """What was taken out: files by their names or paths, or all in a folder, in one change."""

@@ -66,10 +66,11 @@ def create_app(
         redoc_url=None,
     )
     app.state.server = server
-    problems.handle(app)
-    for paths in (status.paths, reranking.paths, questions.paths, documents.paths, labels.paths):
-        app.include_router(paths(server))
-    app.include_router(pages.paths())
+    of_server = (status.paths, reranking.paths, questions.paths, documents.paths, labels.paths)
+    routers = [*(paths(server) for paths in of_server), pages.paths()]
+    problems.handle(app, routers)
+    for router in routers:
+        app.include_router(router)
     rules = replace(server.settings.rules, open_pages=pages.PATHS)
     if rules.origins:
         app.add_middleware(

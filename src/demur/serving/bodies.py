@@ -14,7 +14,7 @@ def _whole(number: Any) -> Any:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-Count = Annotated[int, BeforeValidator(_whole), Field(ge=1)]
+Count = Annotated[int, Field(ge=1), BeforeValidator(_whole)]  # bounds first, or the OpenAPI page lacks them
 
 
 class Sent(BaseModel):
@@ -125,7 +125,7 @@ class Inputs(Sent):
 class Parameters(Sent):
     """What Hugging Face clients may ask for; other keys are ignored."""
 
-    top_k: Annotated[Count, Field(le=100)] | None = None
+    top_k: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] | None = None
     handle_impossible_answer: bool | None = None
 
 
@@ -150,7 +150,7 @@ class AskBody(Sent):
     """A question to the documents of the server."""
 
     question: Question
-    top: Annotated[Count, Field(le=50)] | None = None
+    top: Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole)] | None = None
     risk: Annotated[float, Field(gt=0, lt=1)] | None = None
     kb: str | None = None
 

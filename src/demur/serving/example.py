@@ -18,8 +18,8 @@ def opened(
     folder = tempfile.TemporaryDirectory(prefix="demur-example-")
     path = Path(folder.name) / "example.kb"
     kb = KnowledgeBase(path, stem)
-    for name, some in groupby(example.passages(), key=lambda passage: passage.source):
-        kb.put(name, list(some), Path(name).suffix.lstrip("."))
+    files = groupby(example.passages(), key=lambda passage: passage.source)
+    kb.put_all((name, list(some), Path(name).suffix.lstrip(".")) for name, some in files)
     kb.keep_questions(pool.question for pool in example.pools())
     kb.close()
     service = Service.over(path, "example", ranker, gate, reader, risk, lapse)

@@ -12,7 +12,6 @@ from threading import Event
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import PlainTextResponse
 
 from demur.asking.base_gate import NAME
 from demur.asking.quoting import asked as words_of
@@ -45,6 +44,7 @@ from demur.serving.server import Server
 from demur.types import Ranking
 
 T = TypeVar("T")
+JSONL = "application/jsonl"
 _SHOWN = 9  # passages, as there are so many keys
 _TRIES = 3  # of asking all labelled questions, while the base changes
 
@@ -153,16 +153,19 @@ def paths(server: Server) -> APIRouter:
         return NextQuestion(question=asked, part=part, passages=shown, waiting=left)
 
     @router.get(
-        "/v1/labels/export", response_class=PlainTextResponse, summary="Labelled questions, for demur train"
+        "/v1/labels/export",
+        response_class=Response,
+        responses={200: {"content": {JSONL: {"schema": {"type": "string"}}}}},
+        summary="Labelled questions, for demur train",
     )
-    async def export(part: Literal["fit", "certify", "all"] = "fit") -> PlainTextResponse:
+    async def export(part: Literal["fit", "certify", "all"] = "fit") -> Response:
         """JSONL, a question a line; without more, those that no promise stands on."""
         base = server.base()
         known = await server.looked(fresh)
         found = await ask_all(base, [each.question for each in known])
         rows = exported(known, part, found.ranking)
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        return PlainTextResponse(text, media_type="application/jsonl")
+        return Response(text, media_type=JSONL)
 
     @router.post(
         "/v1/calibrate",

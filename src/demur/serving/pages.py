@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from importlib.resources import files
 
 from fastapi import APIRouter
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 
 from demur.serving.problems import Refusal
 from demur.serving.shield import PAGES
@@ -31,12 +31,19 @@ _HEADERS = {
 
 
 def paths() -> APIRouter:
-    """The router with these paths, which are for people, and not in the OpenAPI page."""
-    router = APIRouter(include_in_schema=False)
+    """The router with these paths, which are for people; the OpenAPI page only names the first of them."""
+    router = APIRouter()
     for path, name in _SHOWN.items():
-        router.add_api_route(path, _page(name), methods=["GET"])
+        router.add_api_route(
+            path,
+            _page(name),
+            methods=["GET"],
+            response_class=HTMLResponse,
+            include_in_schema=path == "/",
+            summary=f"The page {name}",
+        )
 
-    @router.get(f"{PAGES}{{name}}")
+    @router.get(f"{PAGES}{{name}}", include_in_schema=False)
     async def asset(name: str) -> Response:
         """One of the files beside the pages; there are no others."""
         kind = _KINDS.get(f".{name.rpartition('.')[2]}")
@@ -49,7 +56,9 @@ def paths() -> APIRouter:
 
 def _page(name: str) -> Callable[[], Awaitable[Response]]:
     async def page() -> Response:
-        return Response((_FOLDER / f"{name}.html").read_bytes(), media_type="text/html", headers=_HEADERS)
+        return Response(
+            (_FOLDER / f"{name}.html").read_bytes(), media_type="text/html; charset=utf-8", headers=_HEADERS
+        )
 
     return page
 

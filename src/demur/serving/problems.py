@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from demur.errors import DemurError
 
@@ -71,8 +73,8 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Problem, "description": _KINDS[status]} for status in statuses}
 
 
-def handle(app: FastAPI) -> None:
-    """Give the app answers to all that may go wrong in it."""
+def handle(app: FastAPI, routers: Sequence[APIRouter]) -> None:
+    """Give the app answers to all that may go wrong in it and its routers."""
 
     @app.exception_handler(Refusal)
     async def refused(request: Request, error: Refusal) -> JSONResponse:
@@ -88,6 +90,8 @@ def handle(app: FastAPI) -> None:
     async def standard(request: Request, error: HTTPException) -> JSONResponse:
         if error.status_code == 400:  # a body that is not even text
             return told(422, "the body is no JSON in UTF-8; send some")
+        if error.status_code == 405:
+            return told(405, "this path takes other methods", {"Allow": _methods(request, routers)})
         return told(error.status_code, str(error.detail), dict(error.headers or {}))
 
     @app.exception_handler(Gone)
@@ -101,6 +105,13 @@ def handle(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def ours(request: Request, error: Exception) -> JSONResponse:
         return told(500, "the server failed at this request; its log says how")
+
+
+def _methods(request: Request, routers: Sequence[APIRouter]) -> str:
+    """All methods of the path; a route by itself knows only its own."""
+    routes = [each for router in routers for each in router.routes if isinstance(each, Route)]
+    known = [each.methods or () for each in routes if each.matches(request.scope)[0] != Match.NONE]
+    return ", ".join(sorted({method for methods in known for method in methods}))
 
 
 def _fault(error: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -13,6 +14,8 @@ from demur.serving.bodies import AskAnswer, AskBody, Judged, QaAnswer, QaBody
 from demur.serving.problems import responses
 from demur.serving.reads import Read
 from demur.serving.server import Server
+from demur.serving.service import Service
+from demur.types import Abstention, Answer
 
 REFUSED = responses(401, 403, 408, 413, 415, 422, 429, 503)
 
@@ -28,9 +31,12 @@ def paths(server: Server) -> APIRouter:
         top = (body.parameters and body.parameters.top_k) or 1
         impossible = bool(body.parameters and body.parameters.handle_impossible_answer)
         server.heard(request, asked.question)
-        read = await server.do(
-            request, 1, lambda service, stop: service.given.read(asked.question, [asked.context])[0]
-        )
+
+        def quote(service: Service, stop: Event) -> Read:
+            with server.figures.timed("quote"):
+                return service.given.read(asked.question, [asked.context])[0]
+
+        read = await server.do(request, 1, quote)
         found = _quoted(read, top, impossible)
         return found if top > 1 else found[0]
 
@@ -40,11 +46,12 @@ def paths(server: Server) -> APIRouter:
     async def ask(request: Request, body: AskBody) -> AskAnswer:
         """What `demur ask --json` says."""
         server.heard(request, body.question)
-        result = await server.do(
-            request,
-            DEPTH,
-            lambda service, stop: service.ask(body.question, body.top or 5, body.risk, body.kb),
-        )
+
+        def answer(service: Service, stop: Event) -> Answer | Abstention:
+            with server.figures.timed("ask"):
+                return service.ask(body.question, body.top or 5, body.risk, body.kb)
+
+        result = await server.do(request, DEPTH, answer)
         plain: dict[str, Any] = as_plain(result)
         server.figures.judged("ask", plain["abstained"], plain["confidence"])
         if server.settings.keep_questions and server.ready().base is not None:

@@ -27,6 +27,7 @@ from demur.serving.problems import Refusal, responses
 from demur.serving.reads import Read
 from demur.serving.server import Server
 from demur.serving.service import Service
+from demur.serving.watching import Figures
 from demur.types import Ranking
 
 _LEAST = 0.1  # of a quote's score, where the client names none; as Cohere has it
@@ -50,7 +51,7 @@ def paths(server: Server) -> APIRouter:
         request: Request, query: str, texts: list[str], top: int | None, quotes: bool
     ) -> _Ranked:
         def work(service: Service, stop: Event) -> _Ranked:
-            return _rank(service, query, texts, top, quotes, stop)
+            return _rank(service, query, texts, top, quotes, stop, server.figures)
 
         server.heard(request, query)
         found = await server.do(request, max(1, len(texts)), work)
@@ -111,11 +112,18 @@ def relevance(score: float) -> float:
 
 
 def _rank(
-    service: Service, query: str, texts: Sequence[str], top: int | None, quotes: bool, stop: Event
+    service: Service,
+    query: str,
+    texts: Sequence[str],
+    top: int | None,
+    quotes: bool,
+    stop: Event,
+    figures: Figures,
 ) -> _Ranked:
     given = service.given
-    ranking = given.rank(query, texts, stop)
-    verdict = given.verdict(ranking)
+    with figures.timed("score"):
+        ranking = given.rank(query, texts, stop)
+        verdict = given.verdict(ranking)
     judged = None
     if verdict is not None and given.gate is not None:
         judged = Judged(
@@ -125,7 +133,10 @@ def _rank(
             certificate=dict(given.gate.certificate),
         )
     left = Ranking(query, ranking.candidates[:top], ranking.scores[:top])
-    return _Ranked(left, judged, given.read(query, [each.text for each, _ in left]) if quotes else ())
+    if not quotes:
+        return _Ranked(left, judged)
+    with figures.timed("quote"):
+        return _Ranked(left, judged, given.read(query, [each.text for each, _ in left]))
 
 
 def _answer(

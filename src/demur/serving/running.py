@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 from demur.errors import DemurError, UsageError
 from demur.serving.app import create_app
+from demur.serving.connections import Timely
 from demur.serving.server import Settings
 from demur.serving.service import Service
 from demur.serving.shield import Rules, Shield
@@ -66,6 +67,7 @@ def run_mcp(service: Service, rules: Rules, host: str, port: int, announce: Call
 def _server(app: ASGIApp, deadline: float) -> _Stoppable:
     config = uvicorn.Config(
         app,
+        http=Timely,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -109,7 +109,9 @@ class Shield:
             whole = True
             await self.app(scope, _again(b"".join(held), receive), send)
         except Refusal as refusal:
-            if not whole and refusal.status not in (408, 429) and "expect" not in headers:
+            self._held -= sum(map(len, held))
+            held.clear()
+            if not whole and "expect" not in headers:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(_rest(receive), _PATIENCE)
             await refusal.response()(scope, receive, send)

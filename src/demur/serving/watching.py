@@ -7,7 +7,8 @@ import logging
 import time
 import uuid
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class Figures:
         )
         self.seconds = Histogram(
             "demur_seconds",
-            "Seconds by stage: wait in the queue, work.",
+            "Seconds by stage: wait in the queue, work; and of the work: score, quote, ask.",
             ["stage"],
             buckets=_SECONDS,
             registry=of,
@@ -63,6 +64,15 @@ class Figures:
     def stage(self, name: str, seconds: float) -> None:
         """Note the seconds of one stage."""
         self.seconds.labels(name).observe(seconds)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """A block whose seconds are noted as those of a stage."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.stage(name, time.perf_counter() - began)
 
     def judged(self, path: str, abstained: bool, confidence: float | None) -> None:
         """Note how sure an answer was, and whether it was withheld."""

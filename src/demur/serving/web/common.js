@@ -2,6 +2,9 @@
 
 export const at = (id) => document.getElementById(id);
 
+// What there is of some parts: `condition && part` leaves false, null or an empty text.
+const there = (parts) => parts.filter((each) => each !== false && each != null && each !== "");
+
 export function el(tag, facts = {}, ...inside) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(facts)) {
@@ -9,12 +12,12 @@ export function el(tag, facts = {}, ...inside) {
     else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value != null) made.setAttribute(name, value);
   }
-  made.append(...inside.filter((each) => each != null && each !== ""));
+  made.append(...there(inside));
   return made;
 }
 
 export function put(where, ...inside) {
-  where.replaceChildren(...inside.filter((each) => each != null && each !== ""));
+  where.replaceChildren(...there(inside));
 }
 
 export const percent = (share) => `${+(100 * share).toFixed(1)} %`;

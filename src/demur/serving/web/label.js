@@ -16,7 +16,7 @@ function shown(next) {
     put(at("passages"));
     return;
   }
-  const use = next.part === "fit" ? "It helps to place the threshold." : "It counts for the promise.";
+  const use = next.part === "fit" ? "This one helps to place the threshold." : "This one counts for the promise.";
   put(at("part"), `${number(next.waiting)} questions wait. ${use}`);
   put(at("question"), next.question);
   const items = next.passages.map((one, place) => {

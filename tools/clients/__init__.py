@@ -1,0 +1,1 @@
+"""Clients that know nothing of demur, asking `demur serve`."""

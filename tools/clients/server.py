@@ -1,0 +1,135 @@
+"""The server that clients ask, what they should get, and how their errors are tried."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tempfile
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import exp
+from pathlib import Path
+from typing import Any
+
+KEY = "a-key-for-clients-only"
+QUESTION = "How long may members keep a drill?"
+TEXTS = [
+    "The workshop opens at nine and closes at six, except on Sundays.",
+    "Members may keep a drill for two weeks. Longer loans need the warden's word.",
+    "A drill turns a bit to make holes; it was patented in 1889.",
+    "Nobody may eat at the benches.",
+]
+QUOTED = "two weeks"
+LARGE = "x" * 3_000_000
+_ROOM = 50  # pairs that the server holds
+_BODY = "2"  # megabytes that it takes
+_LONG = 120  # how often a text is repeated to keep the server busy
+
+Rank = Callable[[str, str, list[str]], list[tuple[int, float]]]
+"""Places and scores that a client got, best first, with a key, for a question and texts."""
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server, and the order and the scores that `demur rank` gives the texts."""
+
+    url: str
+    order: list[int]
+    scores: list[float]
+
+    def same(self, found: list[tuple[int, float]]) -> None:
+        """Nothing, if a client got the order and the scores of `demur rank`."""
+        assert [place for place, _ in found] == self.order, found
+        for (_, score), expected in zip(found, self.scores, strict=True):
+            assert abs(score - 1 / (1 + exp(-expected))) < 1e-3, found
+
+    def requests(self) -> int:
+        """How many requests to rank or to quote have come so far."""
+        with urllib.request.urlopen(f"{self.url}/metrics") as page:
+            text = page.read().decode()
+        lines = re.findall(r'^demur_requests_total\{path="([^"]*)",.*\} (\S+)$', text, re.M)
+        return sum(int(float(count)) for path, count in lines if path not in ("/metrics", "/ready"))
+
+    @contextmanager
+    def busy(self, throughout: bool = True) -> Iterator[None]:
+        """A block at whose start the queue is full, and throughout it where that is asked for."""
+        body = {"query": QUESTION, "texts": [f"{n} {TEXTS[1]}" * _LONG for n in range(_ROOM)]}
+        head = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
+        asked = urllib.request.Request(f"{self.url}/rerank", json.dumps(body).encode(), head)
+        asking = threading.Thread(target=lambda: urllib.request.urlopen(asked).read())
+        asking.start()
+        while asking.is_alive() and not self._full():
+            pass
+        assert asking.is_alive(), "the queue was never full"
+        yield
+        assert asking.is_alive() or not throughout, "the queue was not full all the time"
+        asking.join()
+
+    def tried(self, rank: Rank, errors: tuple[type[BaseException], ...], tries: int = 1) -> None:
+        """Nothing, if a client ranks as `demur rank` does, and raises these errors after one request each.
+
+        When the queue is full, a client may ask so many times in all; it may have its answer by then.
+        """
+        self.same(rank(KEY, QUESTION, TEXTS))
+        for key, question, texts in (
+            ("wrong", QUESTION, TEXTS),
+            (KEY, " ", TEXTS),
+            (KEY, QUESTION, [LARGE, *TEXTS[1:]]),
+        ):
+            before = self.requests()
+            fails(lambda: rank(key, question, texts), *errors)  # noqa: B023
+            assert self.requests() - before == 1, "it asked again though that cannot help"
+        with self.busy(throughout=tries == 1):
+            before = self.requests()
+            try:
+                self.same(rank(KEY, QUESTION, TEXTS))
+                assert tries > 1, "no error came"
+            except errors:
+                pass
+            # the request that keeps the server busy may have ended, and is counted then
+            assert self.requests() - before <= tries + (tries > 1), "it asked again and again"
+
+    def _full(self) -> bool:
+        with urllib.request.urlopen(f"{self.url}/metrics") as page:
+            return f"demur_queue_pairs {_ROOM}.0" in page.read().decode()
+
+
+def fails(call: Callable[[], Any], *kinds: type[BaseException]) -> BaseException:
+    """The error that a call ends with, of one of these kinds."""
+    try:
+        call()
+    except kinds as error:
+        return error
+    raise AssertionError("no error came")
+
+
+@contextmanager
+def served(demur: str) -> Iterator[Running]:
+    """A server with a key, and little room."""
+    lines = "\n".join(TEXTS)
+    command = [demur, "rank", QUESTION, "--candidates", "-", "--ranker", "mini", "--json"]
+    ranked = json.loads(
+        subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
+    )
+    order = [TEXTS.index(each["text"]) for each in ranked["ranking"]]
+    with tempfile.TemporaryDirectory() as folder:
+        keys = Path(folder, "keys.txt")
+        keys.write_text(KEY, "utf-8")
+        words = ["--port", "0", "--key-file", str(keys), "--queue", str(_ROOM), "--max-body", _BODY]
+        with subprocess.Popen([demur, "serve", *words], stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            try:
+                url = process.stderr.readline().split()[3].rstrip(";")
+                while '"ready"' not in process.stderr.readline():
+                    pass
+                drain = threading.Thread(target=process.stderr.read)
+                drain.start()
+                yield Running(url, order, [each["score"] for each in ranked["ranking"]])
+            finally:
+                process.terminate()
+                drain.join()
+        assert process.returncode == 0, "the server did not end well"
