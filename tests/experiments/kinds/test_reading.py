@@ -285,9 +285,8 @@ def test_gains_are_shares_of_the_base_with_an_interval_that_knows_of_pairs() -> 
     weak, strong = (right + spread * generator.normal(size=400) for spread in (2.0, 0.7))
     base, ours = (Predictions(ids, sure, right, every, every) for sure in (weak, strong))
     found = gains(["gain AURC", "gain AUROC"], base, ours)
-    before, after = AURC.of(weak, ~right), AURC.of(strong, ~right)
     for name, mean in (
-        ("gain AURC", 1 - after / before),
+        ("gain AURC", 1 - AURC.of(strong, ~right) / AURC.of(weak, ~right)),
         ("gain AUROC", AUROC.of(strong, ~right) / AUROC.of(weak, ~right) - 1),
     ):
         row = found[name]
