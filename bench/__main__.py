@@ -34,13 +34,21 @@ PARTS = (
     "finetune",
     "committee",
 )
-ALONE = ("rank", "memory", "again", "kb", "serve")  # asked for by name: they take more than is here, or long
+ALONE = (
+    "rank",
+    "memory",
+    "again",
+    "kb",
+    "serve",
+    "scale",
+)  # asked for by name: they take more than is here, or long
 PACKAGES = (
     "demur",
     "numpy",
     "scipy",
     "torch",
     "onnxruntime",
+    "ray",
     "tantivy",
     "sentence-transformers",
     "fastembed",
@@ -53,12 +61,12 @@ PACKAGES = (
 
 def machine() -> str:
     """What the figures were measured on."""
-    return f"{processor.here().name}, {processor.cores()} cores, Python {platform.python_version()}"
+    return f"{processor.this_processor().name}, {processor.cores()} cores, Python {platform.python_version()}"
 
 
 def kept_as(part: str) -> str:
     """The name of the file that keeps a part as it was measured on this kind of processor."""
-    return f"{part}.{re.sub('[^a-z0-9]+', '-', processor.here().label.lower()).strip('-')}.json"
+    return f"{part}.{re.sub('[^a-z0-9]+', '-', processor.this_processor().label.lower()).strip('-')}.json"
 
 
 def versions() -> dict[str, str]:
@@ -91,7 +99,7 @@ def main() -> int:
     if unknown := set(chosen.parts) - {*PARTS, *ALONE}:
         arguments.error(f"there is no part {', '.join(sorted(unknown))}")
     print(machine())
-    print(processor.here().label)
+    print(processor.this_processor().label)
     print(", ".join(f"{package} {number}" for package, number in versions().items()))
     missed = 0
     for part in chosen.parts or PARTS:
@@ -100,7 +108,7 @@ def main() -> int:
         missed += sum(not row["met"] for row in rows)
         if chosen.folder:
             made = {"commit": provenance.commit(), "machine": machine(), "versions": versions()}
-            kind = {"processor": asdict(processor.here()), "threads": processor.threads()}
+            kind = {"processor": asdict(processor.this_processor()), "threads": processor.threads()}
             kept = {"about": about, **made, **kind, "rows": rows}
             chosen.folder.mkdir(parents=True, exist_ok=True)
             with replacing(chosen.folder / kept_as(part)) as file:

@@ -11,8 +11,8 @@ import tempfile
 from pathlib import Path
 
 from bench.common import Row, seconds_once, told
-from demur.experiments.runs import Run, kept
-from demur.experiments.tables import find, home
+from demur.experiments.runs import Run, stored_result
+from demur.experiments.tables import find_tables, home
 
 GROUPS, COLUMNS = ("MatchPyramid", "Deep Matching Net", "MAN"), ("wikiqa", "trecqa clean")
 MEASURE = "nDCG@5"
@@ -27,12 +27,12 @@ def command() -> list[str]:
 
 def means(results: Path) -> dict[tuple[str, str], float]:
     """The means over seeds of the nine rows in each column, by what is kept in a folder."""
-    (table,) = find(home() / "experiments", "committee", "table1")
+    (table,) = find_tables(home() / "experiments", "committee", "table1")
     found: dict[tuple[str, str], list[float]] = {}
     for row in (row for row in table.row if row.group in GROUPS):
         for column in (column for column in table.column if column.name in COLUMNS):
             for seed in row.seeds:
-                if there := kept(Run(table, row, column, seed), results):
+                if there := stored_result(Run(table, row, column, seed), results):
                     figure = there["conventions"]["fixed"]["estimates"][MEASURE][0]
                     found.setdefault((row.name, column.name), []).append(figure)
     return {place: statistics.mean(figures) for place, figures in found.items()}

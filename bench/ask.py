@@ -1,6 +1,6 @@
-"""`demur ask` as people meet it: the first answer, each one after, and memory, with mini; and many passages.
+"""`demur ask` as people meet it: the first answer, each one after, and memory; and many passages.
 
-`DEMUR_MODEL` names another ranker to be asked in the place of mini.
+By meaning, as it comes, and with mini alone; `DEMUR_MODEL` names another ranker in place of mini.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pathlib import Path
 from bench.common import Row, below, seconds, seconds_once, sentences, told
 from demur.asking import Library, Passage, Session, packaged
 from demur.asking.example import passages, pools
+from demur.asking.meaning.ranker import READ
+from demur.asking.packaged import MEANING
 
 PASSAGES, WORDS, QUESTIONS = 100_000, 40, 100
 MINI = os.environ.get("DEMUR_MODEL", "mini(threads=2)")
@@ -26,32 +28,38 @@ COLD, WARM, MEMORY = 2.0, 0.15, 500.0  # seconds, seconds, megabytes
 
 def run() -> list[Row]:
     """All rows."""
-    return [*mini(), *large()]
+    return [*small(MINI), *small(MEANING), *large()]
 
 
-def mini() -> list[Row]:
-    """Rows for mini, in processes of their own: nothing that a benchmark imports counts."""
-    if MINI.startswith(packaged.NAME) and not packaged.there():
-        return [told("mini", "skipped: it did not come with this copy of demur")]
+def small(who: str) -> list[Row]:
+    """Rows for a ranker, in processes of their own: nothing that a benchmark imports counts."""
+    name = who.partition("(")[0]
+    if name in (packaged.NAME, MEANING) and packaged.usual() != MEANING:
+        return [told(name, "skipped: its models did not come with this copy of demur")]
     question = next(pools()).question
-    words = ["ask", question, "--example", "--ranker", MINI, "--json"]
+    words = ["ask", question, "--example", "--ranker", who, "--json"]
     command = [sys.executable, "-m", "demur", *words]
     cold = seconds(lambda: subprocess.run(command, check=True, capture_output=True))
-    asked = [sys.executable, "-m", "bench.ask", "warm"]
+    asked = [sys.executable, "-m", "bench.ask", "warm", who]
     found = json.loads(subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout)
     times = found["seconds"]
+    by = "by" if who == MEANING else "with"
     what = f"{found['candidates']:.0f} candidates of {WORDS} words"
+    after = f"{what}, {READ} of them read" if who == MEANING else what
+    lead = "asked by meaning: " if who == MEANING else ""
     rows = [
-        below("demur ask with mini, process and all: to the first answer", cold, COLD),
-        below(f"each question after, {what}: p50", statistics.median(times), WARM),
+        below(f"demur ask {by} {name}, process and all: to the first answer", cold, COLD),
+        below(f"{lead}each question after, {after}: p50", statistics.median(times), WARM),
         told("  p95", f"{1000 * statistics.quantiles(times, n=20)[-1]:.1f} ms"),
     ]
     met = found["peak"] < MEMORY
-    memory = Row(what="memory, at most", found=f"{found['peak']:.0f} MB", goal=f"< {MEMORY:.0f} MB", met=met)
+    memory = Row(
+        what=f"{lead}memory, at most", found=f"{found['peak']:.0f} MB", goal=f"< {MEMORY:.0f} MB", met=met
+    )
     return [*rows, memory]
 
 
-def warm() -> dict[str, object]:
+def warm(who: str) -> dict[str, object]:
     """The seconds of each question about the handbook, once all is open, and what memory that took."""
     import resource
 
@@ -59,7 +67,7 @@ def warm() -> dict[str, object]:
     words = " ".join(texts).split()
     cut = [" ".join(words[at : at + WORDS]) for at in range(0, len(words) - WORDS, 2)]
     library = Library([Passage(str(number), text) for number, text in enumerate(cut)])
-    session = Session.open(library, MINI, gate="none")
+    session = Session.open(library, who, gate="none")
     questions = [pool.question for pool in pools()]
     session.ask(questions[0], top=50)
     sizes = [len(library.search().find(question)) for question in questions]
@@ -105,8 +113,8 @@ def _ask(question: str, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["warm"]:
-        print(json.dumps(warm()))
+    if sys.argv[1:2] == ["warm"]:
+        print(json.dumps(warm(sys.argv[2])))
     else:
         for row in run():
             print(row["what"], row["found"], "goal", row["goal"], "" if row["met"] else "MISSED")

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from bench.common import Row, seconds_once, sentences
-from demur.embedders.table_formats import write
-from demur.embedders.tables import Table
+from demur.embedders.word_vectors.table_formats import write_table
+from demur.embedders.word_vectors.tables import Table
 from demur.experiments.models.cached_models import pools_of
-from demur.nets.match_net import Worded
+from demur.nets.matching.match_net import Worded
 from demur.rankers.base import Ranker
 from demur.rankers.ensembles.committee import Committee
 from demur.rankers.match_nets.match_nets import DeepMatching, Match, MatchPyramid, Multihop, Trained
@@ -87,7 +87,7 @@ def table() -> list[Row]:
                 known = sorted({word for pool in pools for text in pool.answers for word in tokenize(text)})
                 drawn = np.random.default_rng(0).normal(size=(len(known), WIDE)).astype(np.float32)
                 file = Path(folder) / "vectors.safetensors"
-                write(file, Table(known, drawn))
+                write_table(file, Table(known, drawn))
                 for kind in GOALS:
                     base = trainer(kind.name, vectors=str(file), epochs=1)
                     spent, start = taken(partial(base.train, pools, judged))

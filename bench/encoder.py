@@ -10,9 +10,9 @@ import numpy as np
 import demur
 from bench.common import Row, faster, ratio, seconds, sentences, told
 from demur import data
-from demur.embedders.caching import kept as on_disk
-from demur.embedders.encoder import Encoder
-from demur.embedders.encoder_loading import located, quietly
+from demur.embedders.caching import cached_on_disk as on_disk
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.loading import located, quietly
 from demur.types import Pool
 
 POOLS, FAQ, ASKED = 20, 30, 5

@@ -15,7 +15,7 @@ from typing import Any
 
 from bench.common import Row, faster, ratio, sentences, told
 from demur import data
-from demur.embedders.encoder_loading import located, quietly
+from demur.embedders.encoders.loading import located, quietly
 from demur.training import trainer
 from demur.types import Pool
 

@@ -21,7 +21,7 @@ import numpy as np
 import demur
 from bench.common import Row, faster, seconds_once, sentences, told
 from demur import data
-from demur.embedders.encoder_loading import quietly
+from demur.embedders.encoders.loading import quietly
 from demur.export import torch_graph
 from demur.export.export import export
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
@@ -48,7 +48,7 @@ def model(folder: Path) -> str:
     """The folder of the cross-encoder."""
     if os.environ.get("DEMUR_MODEL"):
         return os.environ["DEMUR_MODEL"]
-    from demur.embedders.encoder_loading import located
+    from demur.embedders.encoders.loading import located
 
     CrossEncoder(model=str(located("minilm"))).save(folder / "model")
     return str(folder / "model")
@@ -122,7 +122,9 @@ def _naive(network: CrossEncoder, named: str, folder: Path) -> None:
         facts["model_max_length"] = LENGTH
         (place / "tokenizer_config.json").write_text(json.dumps(facts))
         if precision == "fp32":
-            torch_graph.write(net, ["input_ids", "attention_mask", "token_type_ids"], place / "model.onnx")
+            torch_graph.write_graph(
+                net, ["input_ids", "attention_mask", "token_type_ids"], place / "model.onnx"
+            )
             made = onnx.load(place / "model.onnx")  # peers look for pairs × 1
             made.graph.node.append(onnx.helper.make_node("Unsqueeze", ["score", "one"], ["logits"]))
             made.graph.initializer.append(onnx.numpy_helper.from_array(np.array([1]), "one"))

@@ -9,9 +9,9 @@ import torch
 
 from bench.common import Row, seconds_once, sentences
 from demur import data
-from demur.embedders.encoder_loading import device_named
-from demur.nets.cross_encoder import freeze_words, score
-from demur.nets.features import caught
+from demur.embedders.encoders.loading import device_named
+from demur.nets.transformers.cross_encoder import freeze_words, score
+from demur.nets.transformers.features import caught
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.rankers.cross_encoders.pairs import tokenised
 from demur.training.objectives.base import Objective, Plain, Seen

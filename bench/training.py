@@ -13,11 +13,11 @@ import demur
 from bench.common import Row, below, seconds_once
 from demur.data import pools
 from demur.embedders import embedder
-from demur.nets.concat import Concat
-from demur.nets.siamese import Siamese
+from demur.nets.small.concat import Concat
+from demur.nets.small.siamese import Siamese
 from demur.training import trainer
 from demur.training.small_nets.examples import Examples, Labelled, Pairs, Triplets, vectors_of
-from demur.training.small_nets.loop import Course, teach
+from demur.training.small_nets.loop import Schedule, train_net
 
 WIDTH = 384
 SPLITS = {"train/answerable": (873, 8672, 1040), "train": (2118, 20360, 1040)}  # pools, pairs, right answers
@@ -43,8 +43,8 @@ def epoch(split: str, kind: type[Siamese] | type[Concat], loss: type[Examples]) 
     vectors = torch.nn.functional.normalize(torch.randn(pairs + pools, WIDTH))
     data = Labelled(vectors, pairs + of, np.arange(pairs), labels, of)
     examples = Pairs(data) if loss is Pairs else Triplets(data, margin=0.01)
-    course = Course(1, 32, 1e-3, seed=0, patience=5, min_delta=1e-4)
-    taken = seconds_once(lambda: teach(kind(WIDTH), examples, None, course))
+    schedule = Schedule(1, 32, 1e-3, seed=0, patience=5, min_delta=1e-4)
+    taken = seconds_once(lambda: train_net(kind(WIDTH), examples, None, schedule))
     seen = f"{len(examples):,} {examples.unit} of wikiqa/{split}"
     what = f"{kind.__name__}, {seen}, {torch.get_num_threads()} threads"
     return below(f"an epoch of {what}", taken, 3)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 
-from demur.kb.limits import Limits
+from demur.kb.files.limits import Limits
 from demur.kb.passages import Passage
 
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'

@@ -30,12 +30,12 @@ def apart(number: int) -> list[Pool]:
 
 def written(folder: Path) -> Path:
     """A file of a hundred pools."""
-    formats.write(folder / "in.jsonl", made(100))
+    formats.write_pools(folder / "in.jsonl", made(100))
     return folder / "in.jsonl"
 
 
 def scores(path: Path) -> dict[str, list[float]]:
-    return {pool.id: [c.extra["score"] for c in pool.candidates] for pool in formats.read(path)}
+    return {pool.id: [c.extra["score"] for c in pool.candidates] for pool in formats.read_pools(path)}
 
 
 @dataclass(frozen=True)

@@ -35,5 +35,5 @@ def test_what_cannot_be_made_is_one_clear_line(tmp_path: Path, monkeypatch: pyte
 def test_what_cannot_be_written_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEMUR_CACHE", str(tmp_path))
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(DemurError, match="may not be written; set DEMUR_CACHE"):
+    with pytest.raises(DemurError, match="cannot be written; set DEMUR_CACHE"):
         cache.folder("a")

@@ -50,7 +50,7 @@ def test_absent_files_and_folders_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is a folder, not a file"):
         list(lines(tmp_path))
     with (
-        pytest.raises(DataError, match="the folder to write into is not there"),
+        pytest.raises(DataError, match="the folder to write into does not exist"),
         replacing(tmp_path / "no" / "x"),
     ):
         pass

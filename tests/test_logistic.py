@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from demur import logistic
 
@@ -33,3 +34,13 @@ def test_beyond_what_was_met_nothing_is_added() -> None:
     ranges = np.array([[0.0, 1.0, 2.0]])
     found = logistic.probability(np.array([[0.5], [1.0], [9.0], [-9.0]]), -1.0, ranges)
     assert found[1] == found[2] > found[0] == 0.5 > found[3]
+
+
+def test_the_logistic_function_is_that_of_scipy() -> None:
+    """Here bit by bit; libraries of mathematics elsewhere may differ in the last places."""
+    values = np.concatenate([np.random.default_rng(2).normal(0, 10, 5001), [0, -0.0, 700, -700, 1e9, -1e9]])
+    values = np.append(values, [np.inf, -np.inf, np.nan]).reshape(-1, 3)
+    found = logistic.expit(values)
+    assert found.shape == values.shape and found.dtype == np.float64
+    np.testing.assert_array_max_ulp(found, expit(values), 2)
+    assert float(logistic.expit(0.0)) == 0.5

@@ -20,11 +20,11 @@ import demur
 from demur import precision, registry
 from demur.data import formats
 from demur.embedders import embedder
-from demur.embedders.caching import Kept, kept
-from demur.embedders.encoder import Encoder
+from demur.embedders.caching import Kept, cached_on_disk
+from demur.embedders.encoders.encoder import Encoder
 from demur.errors import DataError, UsageError
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
-from demur.reading.span_reader import SpanReader
+from demur.reading.readers.span_reader import SpanReader
 from demur.training import trainer
 from demur.training.recipes.make_model import make
 from demur.training.recipes.stages import Recipe, Stage
@@ -181,13 +181,13 @@ def test_auto_counts_as_fp32_so_that_gates_of_old_fit() -> None:
 
 def test_vectors_of_either_precision_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     auto = Encoder(toys.bert())
-    exact = kept(auto).embed(["the cape"])
+    exact = cached_on_disk(auto).embed(["the cape"])
     raced(monkeypatch, 3.0)
-    half = kept(auto)
+    half = cached_on_disk(auto)
     assert isinstance(half, Kept) and half.fingerprint == auto.fingerprint
     assert (half.embed(["the cape"]) != exact).any()
     named = embedder("encoder", model=toys.bert(), precision="fp32")
-    assert (kept(named).embed(["the cape"]) == exact).all()
+    assert (cached_on_disk(named).embed(["the cape"]) == exact).all()
 
 
 @pytest.mark.parametrize("named, reads", [("auto", "auto"), ("bf16", "fp32"), ("fp32", "fp32")])
@@ -202,7 +202,7 @@ def test_record_and_card_say_what_was_taken(
 ) -> None:
     raced(monkeypatch, found)
     data = tmp_path / "pools.jsonl"
-    formats.write(data, POOLS)
+    formats.write_pools(data, POOLS)
     by = f'cross-encoder(base="{toys.classifier()}", max_length=24, tokens=200, epochs=2)'
     made = make(Recipe(by, [Stage(str(data))]), tmp_path / "out")
     assert [line["precision"] for line in made.stages[0].log] == [took, took]
@@ -250,7 +250,7 @@ class Fragile(torch.nn.Linear):
 
 
 def learnt(net: torch.nn.Module, named: str, checkpoint: Path | None = None) -> list[dict[str, Any]]:
-    from demur.training.loop import Schedule, fit
+    from demur.training.loop.fitting import Schedule, fit
 
     xs = torch.randn(12, 3, generator=torch.Generator().manual_seed(1))
     told: list[dict[str, Any]] = []
@@ -279,8 +279,8 @@ def test_training_goes_on_in_fp32_where_a_kernel_is_missing(caplog: pytest.LogCa
 def test_losses_of_fp16_are_scaled_and_the_scale_goes_on_after_a_stop(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from demur.training import gradients
-    from demur.training.checkpoints import Standing
+    from demur.training.loop import gradients
+    from demur.training.loop.checkpoints import Standing
 
     monkeypatch.setattr(precision, "taken", lambda named, device, what="reading": named)
     torch.manual_seed(0)
@@ -292,7 +292,7 @@ def test_losses_of_fp16_are_scaled_and_the_scale_goes_on_after_a_stop(
     at = Standing(scale=64.0, scaled=7)
     again = gradients.Backward("fp16", "cpu", at)._scaler.state_dict()
     assert (again["scale"], again["_growth_tracker"]) == (64.0, 7)
-    from demur.training.checkpoints import resumed
+    from demur.training.loop.checkpoints import resumed
 
     optimiser = torch.optim.AdamW(net.parameters())
     optimiser.zero_grad()

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import demur
-from demur import processor
+from demur import processor, runtime
 from demur.asking import packaged
 from demur.errors import UsageError
-from demur.reading import mini
 from demur.types import Pool
 
 COUNTING = re.compile(r"cpu_count|sched_getaffinity|available_parallelism")
@@ -228,7 +227,7 @@ def test_threads_of_zero_are_as_many_as_may_be_used(monkeypatch: pytest.MonkeyPa
             asked.append(threads)
             super().__init__(threads)
 
-    monkeypatch.setattr(mini, "ThreadPoolExecutor", Workers)
+    monkeypatch.setattr(runtime, "ThreadPoolExecutor", Workers)
     monkeypatch.setenv(processor.THREADS, "3")
     pools = [Pool.of("who baked?", ["It was baked" + " by them" * n for n in range(1, 60)])]
     scores = demur.ranker("mini").score_pools(pools)[0]
@@ -255,7 +254,7 @@ def test_nobody_else_counts_cores() -> None:
 )
 def test_a_processor_is_told_in_one_line(tmp_path: Path, text: str, wanted: str) -> None:
     lay(tmp_path, cpuinfo=text)
-    assert processor.Processor(*processor.told(tmp_path)).label == wanted
+    assert processor.Processor(*processor.read_cpuinfo(tmp_path)).label == wanted
 
 
 def test_other_processors_and_systems_have_a_name_too(
@@ -263,19 +262,21 @@ def test_other_processors_and_systems_have_a_name_too(
 ) -> None:
     monkeypatch.setattr("platform.processor", lambda: "")
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
-    assert processor.Processor(*processor.told(tmp_path)).label == "aarch64"
+    assert processor.Processor(*processor.read_cpuinfo(tmp_path)).label == "aarch64"
     lay(tmp_path, cpuinfo=ARM)
-    assert processor.Processor(*processor.told(tmp_path)).label == "NEON dot i8mm bf16 (aarch64)"
+    assert processor.Processor(*processor.read_cpuinfo(tmp_path)).label == "NEON dot i8mm bf16 (aarch64)"
 
 
 def test_what_the_environment_takes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in processor.RESTRICTING:
         monkeypatch.delenv(name, raising=False)
-    plain = processor.here()
+    plain = processor.this_processor()
     assert not plain.restricted and plain.label
     monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
     monkeypatch.setenv("ATEN_CPU_CAPABILITY", "avx2")
-    assert processor.here().label == f"{plain.label} ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2"
+    assert (
+        processor.this_processor().label == f"{plain.label} ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2"
+    )
 
 
 @pytest.mark.parametrize(("said", "found"), [("", "128"), ("7", "7")])

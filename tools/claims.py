@@ -27,7 +27,7 @@ import numpy as np
 from demur.errors import DataError
 from demur.evaluation.comparison.significance import holm, permutation
 from demur.experiments.kinds import KINDS
-from demur.experiments.runs import Run, kept
+from demur.experiments.runs import Run, stored_result
 from demur.experiments.tables import Cell
 from tools.figures import ROOT, at, beside, place, printed, tables, tested_cells
 
@@ -161,7 +161,7 @@ def _values(cell: Cell) -> dict[str, float]:
     table = tables()[paper, name]
     row = next(each for each in table.row if each.name == cell.row)
     column = next(each for each in table.column if each.name == cell.column)
-    runs = (kept(Run(table, row, column, seed), ROOT / "results") for seed in row.seeds)
+    runs = (stored_result(Run(table, row, column, seed), ROOT / "results") for seed in row.seeds)
     found = [one for one in runs if one]
     return KINDS[table.kind].values(found, cell.convention, cell.measure)
 

@@ -37,10 +37,17 @@ def main() -> int:
         assert server.stderr is not None
         try:
             url = server.stderr.readline().decode().split()[3].rstrip(";")
-            assert b'"ready"' in server.stderr.readline()
+            if not any(b'"ready"' in line for line in server.stderr):
+                raise RuntimeError("demur serve ended before it was ready")
             told = Path(folder, "schemathesis.toml")
             told.write_text(settings(), "utf-8")
-            words = [sys.argv[1], "--config-file", str(told), "run", f"{url}/openapi.json"]
+            words = [
+                str(Path(sys.argv[1]).absolute()),
+                "--config-file",
+                str(told),
+                "run",
+                f"{url}/openapi.json",
+            ]
             return subprocess.run([*words, "--max-examples", _CASES], cwd=folder, check=False).returncode
         finally:
             server.terminate()

@@ -21,8 +21,8 @@ from torch import Tensor
 
 from demur import data
 from demur.files import replacing
-from demur.nets.cross_encoder import score
-from demur.nets.features import caught
+from demur.nets.transformers.cross_encoder import score
+from demur.nets.transformers.features import caught
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.rankers.cross_encoders.pairs import tokenised
 from demur.training.cross_encoders.scan import Scan
@@ -53,7 +53,7 @@ Dependence is that of functions drawn afresh, without weights and with those lea
 
 ## The most that weights could do
 
-`fixed`'s own objective, but {long} inner steps in the place of {inner}; with a penalty of 0 nothing holds the
+`fixed`'s own objective, but {long} inner steps in place of {inner}; with a penalty of 0 nothing holds the
 weights back. *Mixed* features are random projections: so few that few pairs can make them independent.
 *Falls* is of the features that weights were learnt for, *all fall* of all {width}. *Chance* is the share of
 the dependence that stays when each feature is shuffled for itself.
@@ -64,7 +64,7 @@ With all features none that are found come near the aim, however many pairs ther
 {most} at most. Weights are a few hundred numbers, and there are {count:,} pairs of features; {chance} of what
 is measured is chance, which uneven weights only raise, until hardly a pair counts (one alone depends on
 nothing). For few mixed features the aim is met; all features together then depend on each other much as
-before, or more. So `fixed` keeps all of them, and comes near the most that can be had. A warning says so
+before, or more. So `fixed` keeps all of them, and comes near the best possible. A warning says so
 where weights do nothing, or harm.
 """
 

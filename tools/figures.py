@@ -20,7 +20,7 @@ from demur import toml
 from demur.errors import DataError
 from demur.experiments.pages.baseline import compared, mark
 from demur.experiments.recipe import Table
-from demur.experiments.tables import Cell, cells, find
+from demur.experiments.tables import Cell, cells, find_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "docs" / "templates"
@@ -61,7 +61,7 @@ def filled(template: Path, text: str | None = None) -> str:
 @cache
 def beside(template: Path) -> Beside:
     """The figures and claims of a template."""
-    return toml.read(Beside, _file(template))
+    return toml.read_toml(Beside, _file(template))
 
 
 def place(name: str, template: Path) -> str:
@@ -121,7 +121,7 @@ def _said(template: Path, place: str, ways: list[str]) -> str:
 @cache
 def tables() -> dict[tuple[str, str], Table]:
     """All tables, by paper and name. Reading the recipes takes a second or more, so it is done once."""
-    return {(each.paper, each.table): each for each in find(ROOT / "experiments")}
+    return {(each.paper, each.table): each for each in find_tables(ROOT / "experiments")}
 
 
 @cache

@@ -18,6 +18,7 @@ from rich.console import Console
 
 import demur
 from tools import advised, claims, determinism, figures, guarantee, house, named, speed
+from tools import asked as asking
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -227,6 +228,7 @@ def between(text: str, name: str, block: str) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "advice.md": lambda: NOTICE + advised.page(),
     "api.md": api,
+    "asking.md": lambda: NOTICE + asking.page(),
     "ask.svg": picture,
     "cli.md": cli,
     "determinism.md": lambda: NOTICE + determinism.page(),

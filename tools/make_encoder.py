@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from demur import __version__
 from demur.data import pools
 from demur.data.subsets import sample
-from demur.embedders.encoder import Encoder
-from demur.embedders.encoder_loading import MINILM
-from demur.embedders.encoder_packaged import FOLDER
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.loading import MINILM
+from demur.embedders.encoders.packaged import FOLDER
 from demur.export.encoder import export
 
 SCALES = {"squad/2.0/train/rest/sample-200": 200, "wikiqa/train": 100, "semeval2016/train-part2": 60}

@@ -1,6 +1,6 @@
 """Writes src/demur/advice/evidence.json from results/; with --check, says whether it is out of date.
 
-What pools look like cannot be had from results: ``--profiles``, where DEMUR_DATA points at the datasets,
+What pools look like is not in results: ``--profiles``, where DEMUR_DATA points at the datasets,
 looks at them again and writes results/scarce/profiles.json first.
 """
 
@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from demur import registry
-from demur.advice.evidence import FORMAT
+from demur.advice.deciding.evidence import FORMAT
+from demur.advice.deciding.profile import Profile
 from demur.advice.methods import METHODS, Method
-from demur.advice.profile import Profile
 from demur.errors import DemurError
 from demur.experiments.kinds import KINDS
 from demur.experiments.recipe import Column, Row, Table
-from demur.experiments.runs import Run, kept
-from demur.experiments.tables import Cell, cells, find
+from demur.experiments.runs import Run, stored_result
+from demur.experiments.tables import Cell, cells, find_tables
 from demur.files import replacing
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -50,7 +50,7 @@ DIGITS = 4
 
 def make(experiments: Path, results: Path, profiles: dict[str, Any]) -> dict[str, Any]:
     """The evidence: for each dataset looked at, how its pools look and what methods reached there."""
-    tables = {table.table: table for table in find(experiments, "scarce")}
+    tables = {table.table: table for table in find_tables(experiments, "scarce")}
     sources = measured_in(experiments)
     datasets = []
     for column in tables["table1"].column:
@@ -73,7 +73,7 @@ def make(experiments: Path, results: Path, profiles: dict[str, Any]) -> dict[str
 
 def measured_in(experiments: Path) -> list[Table]:
     """The tables whose rows are looked through for methods, the first one first."""
-    there = {(table.paper, table.table): table for table in find(experiments)}
+    there = {(table.paper, table.table): table for table in find_tables(experiments)}
     return [there[name] for name in TABLES if name in there]
 
 
@@ -84,7 +84,7 @@ def kept_of(method: Method, data: str, tables: list[Table], results: Path) -> li
         row = row_of(method, table)
         if column is None or row is None:
             continue
-        found = [one for seed in row.seeds if (one := kept(Run(table, row, column, seed), results))]
+        found = [one for seed in row.seeds if (one := stored_result(Run(table, row, column, seed), results))]
         if found:
             return found
     return []
@@ -142,7 +142,7 @@ def looked_at(experiments: Path) -> dict[str, Any]:
     """How the pools of the columns look, from the datasets themselves."""
     from demur.data import pools
 
-    (table,) = find(experiments, "scarce", "table1")
+    (table,) = find_tables(experiments, "scarce", "table1")
     chosen = [column.data for column in table.column if column.name in COLUMNS]
     return {data: Profile.of(pools(data)).to_json() for data in chosen}
 

@@ -22,11 +22,11 @@ from demur.errors import NoThreshold
 from demur.export.export import export
 from demur.export.mini import Alike, tune_null
 from demur.rankers import open_model
-from demur.reading.mini import Mini
+from demur.reading.readers.mini import Mini
 from demur.risk.gates.several import Gates, calibrate_each
 from demur.risk.qualifiers.base import qualifier as resolve_qualifier
 from demur.text import tokenize
-from demur.training.readers.mini_confidence import among_others, teach
+from demur.training.readers.mini_confidence import among_others, train_confidence
 from demur.training.recipes.make_model import make
 from demur.training.recipes.stages import Recipe, pools_of
 from demur.types import Pool
@@ -53,7 +53,7 @@ def main() -> None:
     said.add_argument("--questions", type=int, default=QUESTIONS, help="of SQuAD, to teach and to gate")
     said.add_argument("--measure", type=int, default=0, help="questions of each test set; 0 is all")
     asked = said.parse_args()
-    recipes = [toml.read(Recipe, path) for path in RECIPES]
+    recipes = [toml.read_toml(Recipe, path) for path in RECIPES]
     for recipe, folder in zip(recipes, NETWORKS, strict=True):
         if not store.is_model(folder):
             make(recipe, folder, lambda facts: _say(json.dumps(facts)))
@@ -66,12 +66,14 @@ def main() -> None:
         with contextlib.chdir(beside):  # so that the model says of no place on this machine
             made = export(network, Path("mini"), "int8", "scales.jsonl")
         _say(f"exported: {made.agreement}")
-        lesson, proof = held_out(recipes, asked.questions)
+        learnt_from, proof = held_out(recipes, asked.questions)
         asked_of_one = [
-            replace(pool, candidates=pool.candidates[:1]) for pool in lesson if "answers" in pool.extra
+            replace(pool, candidates=pool.candidates[:1]) for pool in learnt_from if "answers" in pool.extra
         ]
         _say(f"no answer is scored {tune_null(beside / 'mini', asked_of_one):+} too high")
-        teach(beside / "mini", lesson, {"data": [*HELD, *DEVS], "half": 1, "seen by the network": 0})
+        train_confidence(
+            beside / "mini", learnt_from, {"data": [*HELD, *DEVS], "half": 1, "seen by the network": 0}
+        )
         mini = open_model(beside / "mini")
         assert isinstance(mini, Mini)
         shutil.rmtree(asked.output, ignore_errors=True)
@@ -130,7 +132,7 @@ def gated(mini: Mini, proof: Sequence[Pool]) -> Gates | None:
 
 def _scales(path: Path) -> None:
     texts = [pool for name, count in SCALES.items() for pool in sorted(pools_of(name), key=_lot)[:count]]
-    formats.write(path, sorted(texts, key=_lot))
+    formats.write_pools(path, sorted(texts, key=_lot))
 
 
 def _words(pool: Pool) -> str:

@@ -22,7 +22,7 @@ def unnamed(results: Path, history: set[str]) -> dict[str, str]:
     `history` has commits as results name them.
     """
     found = {}
-    for file, kept in stored.every(results):
+    for file, kept in stored.read_results(results):
         commit = kept.get("commit", "")
         if not commit.removesuffix(DIRTY):
             found[file] = "names no commit"

@@ -16,7 +16,7 @@ from demur.data.subsets import sample
 from demur.errors import MissingData
 from demur.evaluation.readers import evaluate_reader
 from demur.export.mini import Alike
-from demur.reading.mini import PACKAGED, Mini
+from demur.reading.readers.mini import PACKAGED, Mini
 from demur.risk import Gate
 from demur.training.recipes.stages import Recipe
 from demur.types import Pool
@@ -75,7 +75,7 @@ def text(
 ) -> str:
     """The page; of each test set so many questions are taken, or all."""
     size = sum(path.stat().st_size for path in mini.place.iterdir() if path.name != "README.md") / 1e6
-    made = [store.opened(network, check=False).made for network in networks]
+    made = [store.open_folder(network, check=False).made for network in networks]
     parts = [
         "# mini: ranks, reads and doubts in one pass",
         f"The small model that comes with demur {demur.__version__}: six layers of 384 numbers, in bytes, "

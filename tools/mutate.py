@@ -34,7 +34,7 @@ TARGETS = {  # what figures and promises rest on, and the tests that should noti
     "evaluation/intervals": "evaluation/test_intervals.py",
     "risk/thresholds/bounds": "risk/thresholds/test_bounds.py",
     "risk/thresholds/control": "risk/thresholds/test_control.py",
-    "risk/thresholds/sequence": "risk/thresholds/test_control.py",
+    "risk/thresholds/learn_then_test": "risk/thresholds/test_control.py",
     "risk/sets": "risk/test_sets.py",
     "training/objectives/pool_losses": "training/test_by_hand.py training/test_loop.py",
     "training/objectives/robust": "training/cross_encoders/test_robust.py training/test_by_hand.py",
@@ -49,9 +49,9 @@ TARGETS = {  # what figures and promises rest on, and the tests that should noti
     ),
     "training/objectives/distilled": "training/cross_encoders/test_distilled.py training/test_by_hand.py",
     "training/objectives/mini": "training/readers/test_mini.py training/test_by_hand.py",
-    "doubt/probes": "doubt/test_probes.py",
-    "nets/probe": "doubt/test_probes.py",
-    "nets/probe_cnn": "doubt/test_probe_cnn.py",
+    "doubt/probing/probes": "doubt/test_probes.py",
+    "nets/readers/probe": "doubt/test_probes.py",
+    "nets/readers/probe_cnn": "doubt/test_probe_cnn.py",
 }
 _SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Lt: ast.LtE,
@@ -96,7 +96,7 @@ class Explained:
 
 def explained() -> set[tuple[str, str, str]]:
     """The module, line and fault of those that make no difference."""
-    found = toml.read(Explained, Path(__file__).with_name("survivors.toml"))
+    found = toml.read_toml(Explained, Path(__file__).with_name("survivors.toml"))
     return {(each.module, each.line, each.fault) for each in found.survivor}
 
 

@@ -85,7 +85,7 @@ def _by_kind(reports: dict[str, list[Report]]) -> list[str]:
     here = [told for part in parts for each in found[part].values() if (told := _processor(each))]
     missing = [kind for kind in KINDS if not any(_is(told.features, kind) for told in here)]
     names = "; ".join(" ".join(kind) for kind in missing)
-    said = ["", f"Not measured, as no such processor was to be had: {names}."] if here and missing else []
+    said = ["", f"Not measured, as no such processor was available: {names}."] if here and missing else []
     return ["\n".join([BY_KIND, "", *lines, *said])]
 
 

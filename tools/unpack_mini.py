@@ -19,13 +19,13 @@ import onnx
 import torch
 from onnx.numpy_helper import to_array
 
-from demur.embedders.encoder_loading import MINILM, located
+from demur.embedders.encoders.loading import MINILM, located
 from demur.export.graph import Array
-from demur.nets.mini import _QUICKER, Mini
+from demur.nets.readers.mini import _QUICKER, Mini
 from demur.rankers import opening
 from demur.rankers.cross_encoders.onnx import MODEL
-from demur.reading import mini as packaged
-from demur.reading.mini_torch import MiniTorch
+from demur.reading.readers import mini as packaged
+from demur.reading.readers.mini_torch import MiniTorch
 from demur.types import Pool
 
 _ASKED = "Which of the ships came home in spring?"

@@ -33,5 +33,5 @@ def folder(name: str) -> Path:
     except OSError as error:
         raise DataError(f"the cache cannot be made here ({error.strerror})", path=path, fix=fix) from None
     if not os.access(path, os.W_OK | os.X_OK):
-        raise DataError("the cache may not be written", path=path, fix=fix)
+        raise DataError("the cache cannot be written", path=path, fix=fix)
     return path

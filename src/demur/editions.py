@@ -5,8 +5,9 @@ change that leaves figures as they are leaves editions as they are; one that mak
 edition of the part that it changes, by hand, in the same commit. The golden runs under tests/golden fail
 where that was forgotten; `CONTRIBUTING.md` says what to do then.
 
-A part is spelled as kind and name: ``ranker bm25``. What is registered says its own edition, as a class
-attribute ``edition``; whatever has no class says it in `RAISED`. Where nothing is said, it is 1.
+A part is spelled as kind and name: ``ranker bm25``, by the name that it had first. What is registered says
+its own edition, as a class attribute ``edition``; whatever has no class says it in `RAISED`. Where nothing is
+said, it is 1.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from functools import cache
 
 from demur import registry
 from demur.errors import UsageError
+from demur.renamed import first_spelled, new_name
 from demur.specs import Spec, listed, parse
 
 RAISED: dict[str, int] = {}
@@ -27,7 +29,7 @@ NETS = (
     *("probe", "probe-cnn", "siamese", "span-reader"),
 )
 OBJECTIVES = ("debiased", "decorrelation", "distilled", "group-dro", "irgan", "plain", "scan")
-_AS_FILES = ("mini",)  # the ranker of that name is no network of torch, but a file made of one
+_AS_FILES = ("mini",)  # the ranker of that name is not a torch network, but a file made of one
 TABLES = ("agreement", "curves", "gates", "guarantee", "quoting", "ranking", "reading")
 VECTORS = ("cbow", "ppmi", "skipgram")
 
@@ -60,7 +62,7 @@ def edition(part: str) -> int:
     if part in RAISED:
         return RAISED[part]
     kind, _, name = part.partition(" ")
-    own = getattr(registry.find(kind, name), "edition", 1) if kind in registry.OURS else 1
+    own = getattr(registry.find(kind, new_name(kind, name)), "edition", 1) if kind in registry.OURS else 1
     return int(own)
 
 
@@ -69,7 +71,7 @@ def editions(parts: Iterable[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     waiting = list(parts)
     while waiting:
-        part = waiting.pop()
+        part = first_spelled(waiting.pop())
         if part not in found:
             found[part] = edition(part)
             waiting += _used_by(part)
@@ -105,10 +107,10 @@ def _in(text: str, kinds: tuple[str, ...]) -> Iterator[str]:
         wanted = parse(text)
     except UsageError:  # a path, or a word
         return
-    kind = next((each for each in kinds if wanted.name in _names(each)), None)
+    kind = next((each for each in kinds if new_name(each, wanted.name) in _names(each)), None)
     if kind is None:
         return
-    yield f"{kind} {wanted.name}"
+    yield first_spelled(f"{kind} {wanted.name}")
     for key, value in _settings(kind, wanted).items():
         yield from named_in(value, kinds=_KINDS.get(key, ("embedder", "ranker")))
 

@@ -83,17 +83,21 @@ class NoThreshold(DemurError):
         self.risk, self.confidence, self.questions = risk, confidence, questions
         self.lowest, self.more = lowest, more  # a risk that could be promised; labelled questions to add
         asked = f"{100 * risk:.4g} %"
-        reach = "99 % cannot be promised either" if lowest is None else f"they can carry {100 * lowest:.4g} %"
+        reach = (
+            "not even 99 % can be promised"
+            if lowest is None
+            else f"the lowest they can promise is {100 * lowest:.4g} %"
+        )
         needed = (
-            f"for {asked} no number of labels would do, as more are wrong at every threshold; "
+            f"for {asked} more labels would not help, as more are wrong at every threshold; "
             "improve the ranker or its confidence"
             if more is None
             else f"for {asked} label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"
         )
         super().__init__(
             said
-            or f"{questions:,} labelled questions cannot carry the promise of at most {asked} wrong answers "
-            f"with {100 * confidence:.4g} % confidence; {reach}; {needed}"
+            or f"{questions:,} labelled questions cannot promise that at most {asked} of the answers are "
+            f"wrong, with {100 * confidence:.4g} % confidence; {reach}; {needed}"
         )
 
 
@@ -117,3 +121,8 @@ def require(module: str, *, extra: str) -> ModuleType:
 
         processor.restrict_torch(found)
     return found
+
+
+def count_of(number: int, what: str) -> str:
+    """A number of things in words: ``1 pool``, ``2,341 pools``."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

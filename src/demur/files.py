@@ -111,13 +111,18 @@ def lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Numbered lines from 1, without their LF or CRLF and without a BOM; only line feeds end a line."""
     with opened(path) as file:
         for number, raw in raw_lines(file, path):
-            raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
-            try:
-                yield number, raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
-            except UnicodeDecodeError as error:
-                bad = raw[error.start]
-                fix = "save the file as UTF-8"
-                raise DataError(f"byte 0x{bad:02x} is not UTF-8", path=path, line=number, fix=fix) from None
+            yield number, decoded(raw, number, path)
+
+
+def decoded(raw: bytes, number: int, path: str | Path) -> str:
+    """The text of a numbered line, without its end; the first one without a BOM."""
+    raw = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
+    try:
+        return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        bad = raw[error.start]
+        fix = "save the file as UTF-8"
+        raise DataError(f"byte 0x{bad:02x} is not UTF-8", path=path, line=number, fix=fix) from None
 
 
 def raw_lines(file: IO[bytes], path: str | Path) -> Iterator[tuple[int, bytes]]:
@@ -172,7 +177,7 @@ def written(path: str | Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise DataError("the folder to write into is not there", path=path, fix="make it first") from None
+        raise DataError("the folder to write into does not exist", path=path, fix="make it first") from None
     except NotADirectoryError:
         fix = "name a file in a folder"
         raise DataError("lies in a file, not in a folder", path=path, fix=fix) from None

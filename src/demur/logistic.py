@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from numpy.typing import ArrayLike
 
 from demur.types import FloatArray
 
 FLATTEST, STEEPEST = 1e-6, 1e6  # slopes without an intercept, on features of size one: nothing divides by 0
+_LARGEST = 709.7  # whose exponential is a number
+
+
+def expit(values: ArrayLike) -> FloatArray:
+    """The logistic function of each, as scipy.special has it, which takes long to import."""
+    given = np.asarray(values, np.float64)
+    found = [1 / (1 + (math.inf if x < -_LARGEST else math.exp(-x))) for x in given.ravel().tolist()]
+    return np.array(found, np.float64).reshape(given.shape)
 
 
 def softened(correct: FloatArray) -> FloatArray:
@@ -39,6 +48,7 @@ def fit(
         given, count = np.hstack([features, -features]), features.shape[1]
         both, constant = fit(given, targets, intercept=intercept, ridge=ridge)
         return both[:count] - both[count:], constant
+    from scipy import special
     from scipy.optimize import Bounds, minimize
 
     middle = features.mean(axis=0) if intercept else np.zeros(features.shape[1])
@@ -50,7 +60,7 @@ def fit(
     def loss(weights: Any) -> tuple[float, FloatArray]:
         steep = weights[:slopes]
         logit = table @ steep + (weights[slopes] if intercept else 0.0)
-        off = expit(logit) - targets
+        off = special.expit(logit) - targets
         gradient = table.T @ off / len(off) + held * steep
         total = float((np.logaddexp(0, logit) - targets * logit).mean() + held * (steep @ steep) / 2)
         return total, np.append(gradient, off.mean()) if intercept else gradient
@@ -71,4 +81,4 @@ def probability(table: FloatArray, constant: float, ranges: FloatArray) -> Float
     Beyond what was met while it was fitted, a feature adds no more.
     """
     low, high, weights = ranges.T
-    return np.asarray(expit(constant + table.clip(low, high) @ weights), np.float64)
+    return expit(constant + table.clip(low, high) @ weights)

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import ClassVar
 
 from demur import __version__
 from demur.errors import UsageError
@@ -19,17 +20,18 @@ from demur.files import locked, replacing, written
 
 _LOCK, _TICKET = "lock", "job.json"
 _MARK = "demur"  # the key of the ticket that says which demur made it
-_SHARD = re.compile(r"\d{6,}\.jsonl")
 _BEFORE_THE_TICKET = re.compile(rf"{_LOCK}|\.{re.escape(_TICKET)}\.\d+\.part")
 _HALF = re.compile(r"joined\..*|\.(\d{6,}|joined|job)\..*\.\d+\.part")
-_OURS = re.compile(rf"{_SHARD.pattern}|{_HALF.pattern}")
 
 
 class Parts:
     """The shards of one job."""
 
-    def __init__(self, target: str) -> None:
-        self.folder = Path(f"{target}.parts")
+    whole: ClassVar[str] = r"\d{6,}\.jsonl"
+    """The names of shards."""
+
+    def __init__(self, target: str, folder: str | Path | None = None) -> None:
+        self.folder = Path(f"{target}.parts" if folder is None else folder)
         self.joined = self.folder / f"joined.{Path(target).name}"  # the result, until it is whole
 
     def shard(self, number: int) -> Path:
@@ -44,7 +46,7 @@ class Parts:
             changed = ", ".join(key for key in wanted if found.get(key) != wanted[key])
             raise UsageError(
                 f"{self.folder} holds the unfinished work of another job ({changed} differs); "
-                "finish that one, or start afresh with --restart"
+                "finish that one, or start again with --restart"
             )
         if found != wanted:
             with replacing(self.folder / _TICKET) as file:
@@ -60,7 +62,7 @@ class Parts:
 
     def sweep(self) -> None:
         """Remove what is ours. The ticket goes after the shards: shards without one would be nobody's."""
-        self._remove(_OURS)
+        self._remove(re.compile(rf"{self.whole}|{_HALF.pattern}"))
         (self.folder / _TICKET).unlink(missing_ok=True)
 
     def drop_joined(self) -> None:
@@ -77,7 +79,7 @@ class Parts:
 
     def shards(self) -> list[Path]:
         """The shards that are here, in order."""
-        found = [path for path in self.folder.iterdir() if _SHARD.fullmatch(path.name)]
+        found = [path for path in self.folder.iterdir() if re.fullmatch(self.whole, path.name)]
         return sorted(found, key=lambda path: int(path.stem))
 
     @contextmanager
@@ -101,7 +103,7 @@ class Parts:
             if not self.folder.exists():
                 self.folder.mkdir(exist_ok=True)
             elif not self.folder.is_dir() or not self._is_ours():
-                what = f"{self.folder}, where unfinished work is kept, is there already, and not demur's"
+                what = f"{self.folder}, where unfinished work is kept, exists already, and is not demur's"
                 raise UsageError(f"{what}; move it away, or write elsewhere")
 
     def _is_ours(self) -> bool:

@@ -39,7 +39,7 @@ _log = logging.getLogger("demur")
 
 
 def check(precision: str) -> None:
-    """Nothing, if the precision is one of those there are; else an error."""
+    """Raise an error if there is no such precision."""
     if precision not in CHOICES:
         raise UsageError(
             f"precision={precision!r} is not known; use precision=auto, bf16 or fp32, or fp16 on a GPU"

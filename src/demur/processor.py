@@ -171,7 +171,7 @@ class Processor:
         return " ".join([kind, *(f"{name}={value}" for name, value in sorted(self.restricted.items()))])
 
 
-def here() -> Processor:
+def this_processor() -> Processor:
     """The processor that this runs on."""
     restricted = {name: os.environ[name] for name in RESTRICTING if os.environ.get(name)}
     return Processor(*_told(), restricted)
@@ -179,10 +179,10 @@ def here() -> Processor:
 
 @lru_cache(maxsize=1)
 def _told() -> tuple[str, tuple[str, ...]]:
-    return told()
+    return read_cpuinfo()
 
 
-def told(proc: Path = _PROC) -> tuple[str, tuple[str, ...]]:
+def read_cpuinfo(proc: Path = _PROC) -> tuple[str, tuple[str, ...]]:
     """The processor's name and the features that matter, as Linux tells them; elsewhere the name alone."""
     facts: dict[str, str] = {}
     for line in _lines(proc / "cpuinfo"):

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import UnknownName, UsageError
+from demur.renamed import new_name
 from demur.specs import Setting, parse, spell, wrong
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ OURS: dict[str, dict[str, str]] = {
     "ranker": {
         "alignment": "demur.rankers.alignment.alignment:Alignment",
         "average": "demur.rankers.vectors.cosine:Average",
-        "bidaf": "demur.reading.bidaf:Bidaf",
+        "bidaf": "demur.reading.readers.bidaf:Bidaf",
         "bm25": "demur.rankers.lexical.bm25:BM25",
         "committee": "demur.rankers.ensembles.committee:Committee",
         "concat": "demur.rankers.vectors.network:Concat",
@@ -31,36 +32,36 @@ OURS: dict[str, dict[str, str]] = {
         "deep-matching": "demur.rankers.match_nets.match_nets:DeepMatching",
         "encoder": "demur.rankers.vectors.cosine:EncoderRanker",
         "feedback": "demur.rankers.vectors.feedback:Feedback",
+        "forum-prior": "demur.rankers.forum_prior:ForumPrior",
         "fusion": "demur.rankers.ensembles.fusion:Fusion",
         "joint": "demur.rankers.cross_encoders.joint:Joint",
         "length": "demur.rankers.baselines:Length",
         "match-pyramid": "demur.rankers.match_nets.match_nets:MatchPyramid",
-        "mini": "demur.reading.mini:Mini",
-        "mini-torch": "demur.reading.mini_torch:MiniTorch",
+        "mini": "demur.reading.readers.mini:Mini",
+        "mini-torch": "demur.reading.readers.mini_torch:MiniTorch",
         "multihop": "demur.rankers.match_nets.match_nets:Multihop",
         "onnx": "demur.rankers.cross_encoders.onnx:Onnx",
         "onnx-match": "demur.rankers.match_nets.onnx_match:OnnxMatch",
         "overlap": "demur.rankers.lexical.overlap:Overlap",
         "random": "demur.rankers.baselines:Random",
         "siamese": "demur.rankers.vectors.network:Siamese",
-        "span-reader": "demur.reading.span_reader:SpanReader",
-        "telling": "demur.rankers.forum_prior:ForumPrior",
+        "span-reader": "demur.reading.readers.span_reader:SpanReader",
     },
     "reader": {  # they rank too, and so stand above as well
-        "bidaf": "demur.reading.bidaf:Bidaf",
-        "mini": "demur.reading.mini:Mini",
-        "mini-torch": "demur.reading.mini_torch:MiniTorch",
-        "span-reader": "demur.reading.span_reader:SpanReader",
+        "bidaf": "demur.reading.readers.bidaf:Bidaf",
+        "mini": "demur.reading.readers.mini:Mini",
+        "mini-torch": "demur.reading.readers.mini_torch:MiniTorch",
+        "span-reader": "demur.reading.readers.span_reader:SpanReader",
     },
     "doubt": {
         "averaged": "demur.doubt.base:Averaged",
         "learned": "demur.doubt.features:Learned",
         "proba": "demur.doubt.base:Proba",
-        "probe-cnn": "demur.doubt.probe_cnn:ProbeCNN",
+        "probe-cnn": "demur.doubt.probing.probe_cnn:ProbeCNN",
     },
     "embedder": {
-        "encoder": "demur.embedders.encoder:Encoder",
-        "words": "demur.embedders.words:WordVectors",
+        "encoder": "demur.embedders.encoders.encoder:Encoder",
+        "words": "demur.embedders.word_vectors.embedder:WordVectors",
     },
     "trainer": {
         "adversarial": "demur.training.committees.adversarial:Adversarial",
@@ -95,7 +96,7 @@ OURS: dict[str, dict[str, str]] = {
         "semeval2016": "demur.data.loaders.semeval2016:LOADER",
         "sogourc": "demur.data.loaders.sogourc:LOADER",
         "squad": "demur.data.loaders.squad:LOADER",
-        "squad-t": "demur.data.transfer:LOADER",
+        "squad-t": "demur.data.loaders.squad:SENTENCES",
         "trecqa": "demur.data.loaders.trecqa:LOADER",
         "wikiqa": "demur.data.loaders.wikiqa:LOADER",
         "yahoocqa": "demur.data.loaders.yahoocqa:LOADER",
@@ -140,7 +141,8 @@ def names(kind: str) -> list[str]:
 
 
 def find(kind: str, name: str) -> Any:
-    """The object registered under a name; ours win over another package's."""
+    """The object registered under a name; ours win over another package's, and old names still work."""
+    name = new_name(kind, name, tell=True)
     if name in OURS[kind]:
         module, _, attribute = OURS[kind][name].partition(":")
         return getattr(importlib.import_module(module), attribute)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from demur import processor
 from demur.errors import DataError, require
+
+_Batch = TypeVar("_Batch")
 
 SAFE = "saturation"
 """The fact in an ONNX file's head that says ``safe``: its products cannot overflow on any processor."""
@@ -76,6 +80,17 @@ def _warn_if_old(version: str) -> None:
             f"onnxruntime {version} does not know the option that keeps int8 scores right on processors "
             "without VNNI, and this model needs it; pip install -U onnxruntime, or export the model again"
         )
+
+
+def side_by_side(run: Callable[[_Batch], None], batches: Sequence[_Batch], threads: int = 0) -> None:
+    """Run each batch, in so many threads; 0 is as many as may be used, see `demur.processor`."""
+    threads = min(threads or processor.threads(), len(batches))
+    if threads == 1:
+        for batch in batches:
+            run(batch)
+    else:  # a batch to each core is faster than two cores to a batch
+        with ThreadPoolExecutor(threads) as workers:
+            list(workers.map(run, batches))
 
 
 def tokenizer(path: Path) -> Any:

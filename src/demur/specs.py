@@ -12,6 +12,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from demur.errors import UsageError
+from demur.renamed import first_spelled
 
 Setting = bool | int | float | str
 
@@ -19,7 +20,7 @@ _KINDS = {"bool": "true or false", "int": "a whole number", "float": "a number",
 
 _NAME = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*")
 _KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*")
-_AT = re.compile(r"\s*@(\d+\.?\d*|\.\d+)\s*")
+_AT = re.compile(r"\s*@((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
 _BARE = re.compile(r"""(?!\[)[^\s,"'=()]*""")
 _CLOSING = {"(": ")", "[": "]"}
 
@@ -62,7 +63,7 @@ class Spelled:
     @property
     def fingerprint(self) -> str:
         """A hash of everything the result depends on; those that learn add what they learnt."""
-        return hashlib.sha256(self.spec.encode()).hexdigest()[:16]
+        return hashlib.sha256(first_spelled(self.spec).encode()).hexdigest()[:16]
 
 
 def spell(value: Setting) -> str:

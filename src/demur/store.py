@@ -55,7 +55,7 @@ def free(folder: str | Path) -> Path:
     """The folder, if a model may be written there: it is new, empty, or has an older model."""
     folder = Path(folder)
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not is_model(folder)):
-        raise DataError("is there already and is no model", path=folder, fix="name another folder")
+        raise DataError("exists already and is not a model", path=folder, fix="name another folder")
     return folder
 
 
@@ -103,7 +103,7 @@ def _readable(folder: Path, files: Iterable[str]) -> None:
             (folder / name).chmod(mode)
 
 
-def opened(folder: str | Path, check: bool = True) -> Model:
+def open_folder(folder: str | Path, check: bool = True) -> Model:
     """What lies in a model folder, each file checked against its checksum."""
     folder = Path(folder)
     if not is_model(folder):

@@ -132,12 +132,6 @@ def hash_words(texts: Sequence[str], stem: str = "none") -> tuple[HashArray, Int
     return np.concatenate(hashes), np.concatenate(counts)
 
 
-def hash_word(word: str) -> int:
-    """The hash of a text that is one word; 0 where it is not."""
-    hashes, _ = hash_words([word])
-    return int(hashes[0]) if len(hashes) == 1 else 0
-
-
 def chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     """The texts in runs of about 130,000 characters."""
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)

@@ -15,12 +15,12 @@ from demur.files import whole
 T = TypeVar("T")
 
 
-def read(kind: type[T], path: str | Path) -> T:
+def read_toml(kind: type[T], path: str | Path) -> T:
     """The dataclass that a file describes; what is wrong with it is one line with the file's name."""
     try:
         return build(kind, tomllib.loads(whole(path)))
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"not TOML ({error})", path=path, fix="mend the recipe") from None
+        raise DataError(f"not TOML ({error})", path=path, fix="correct the recipe") from None
     except UsageError as error:
         raise DataError(str(error), path=path) from None
 

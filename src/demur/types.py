@@ -96,7 +96,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What demur says: a candidate, the words it quotes from it, and how sure it is."""
+    """What demur says: a candidate, the words it quotes from it, and its confidence."""
 
     question: str
     candidate: Candidate

@@ -10,11 +10,13 @@ import pytest
 
 import demur
 from advice import made
-from demur.advice import advise, advising, evidence, measuring, methods, save, trying
+from demur.advice import advise, advising, methods, save
 from demur.advice.advising import Advice
-from demur.advice.evidence import Evidence
+from demur.advice.deciding import evidence
+from demur.advice.deciding.evidence import Evidence
 from demur.advice.methods import Method
-from demur.advice.trying import Trying, folds, inner, tells
+from demur.advice.trials import measuring, trying
+from demur.advice.trials.trying import Trying, folds, inner, is_informative
 from demur.types import Candidate, Pool
 
 
@@ -41,7 +43,7 @@ def test_where_training_wins_it_is_recommended() -> None:
     assert found.labels == "siamese, which learns from them, is already better than average"
     means = {row.judged.name: row.judged.quality.mean for row in found.rows}
     assert means["siamese"] > means["average"] + 0.1 > means["bm25"] + 0.1
-    assert not found.skipped and found.telling == found.labelled == 80
+    assert not found.skipped and found.informative == found.labelled == 80
 
 
 @pytest.mark.extras
@@ -87,7 +89,10 @@ def test_equal_questions_share_a_fold_and_those_that_tell_are_spread() -> None:
     found = folds([*twice, *empty], 5, 0)
     assert found[:20].tolist() == found[20:40].tolist()
     for fold in range(5):
-        assert sum(tells(pool) for pool, of in zip(twice, found.tolist(), strict=False) if of == fold) >= 6
+        assert (
+            sum(is_informative(pool) for pool, of in zip(twice, found.tolist(), strict=False) if of == fold)
+            >= 6
+        )
     learn, stop = inner(pools, 0)
     assert len(stop) == 4 and len(learn) == 16 and not inner(pools[:9], 0)[1]
 
@@ -122,11 +127,11 @@ def test_few_labels_lead_to_the_evidence_of_other_data() -> None:
     bare = [Pool.of(f"q{n}?", ["a", "b"], id=f"u{n}") for n in range(9)]
     same = [Pool.of(f"r{n}?", ["a", "b"], [n % 2, n % 2], id=f"v{n}") for n in range(20)]
     found = advise([*pools, *bare, *same], 5)
-    assert not found.rows and (found.labelled, found.telling, found.pools) == (27, 7, 36)
+    assert not found.rows and (found.labelled, found.informative, found.pools) == (27, 7, 36)
     assert "7 of your 36 pools have both a right and a wrong answer marked" in found.recommendation
     assert found.to_json()["measured"] == []
     words = evidence.by_evidence(found.profile, methods.METHODS[:2], evidence.packaged())
-    assert words is not None and found.hearsay == words
+    assert words is not None and found.other_data == words
     assert found.method.name == "bm25" and "average" not in words.dataset.figures  # nobody measured the other
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from demur.advice.curves import Curve, Forecast, forecast, level, nested, rounded, wins_at
+from demur.advice.trials.curves import Curve, Forecast, forecast, level, nested, rounded, wins_at
 
 SIZES = np.array([8.0, 16, 32, 64, 128])
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tools import advised
 
-from demur.advice import evidence
-from demur.advice.rules import RULES
+from demur.advice.deciding import evidence
+from demur.advice.deciding.rules import RULES
 
 MADE: dict[str, Any] = json.loads(advised.LOST.read_text("utf-8"))
 VALUES = advised.kept_values()

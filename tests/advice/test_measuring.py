@@ -9,7 +9,7 @@ import pytest
 
 import demur
 from demur.advice.coverage import certified
-from demur.advice.measuring import Cost, cost, encoders, peak_megabytes
+from demur.advice.trials.measuring import Cost, cost, encoders, peak_megabytes
 from demur.rankers.ensembles.fusion import Fusion
 from demur.types import Pool
 from laws import toys
@@ -73,7 +73,7 @@ def test_labels_that_carry_no_promise_give_none() -> None:
 
 
 def test_a_cost_is_plain_values() -> None:
-    from demur.advice.measuring import plain
+    from demur.advice.trials.measuring import plain
 
     assert plain(None) == {}
     assert plain(Cost(1, 2, None, 3)) == {

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from demur.advice import methods
-from demur.advice.evidence import Evidence, by_evidence, packaged
-from demur.advice.profile import Profile, nearest
+from demur.advice.deciding.evidence import Evidence, by_evidence, packaged
+from demur.advice.deciding.profile import Profile, nearest
 from demur.types import Pool
 
 ROOT = Path(__file__).parents[2]

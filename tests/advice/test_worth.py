@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from advice import made
-from demur.advice import advise, evidence, measuring, methods, worth
-from demur.advice.evidence import Evidence
+from demur.advice import advise, methods
+from demur.advice.deciding import evidence, worth
+from demur.advice.deciding.evidence import Evidence
 from demur.advice.methods import METHODS, Method
-from demur.advice.trying import Trying
+from demur.advice.trials import measuring
+from demur.advice.trials.trying import Trying
 from demur.data import formats
 
 PROFILE = {"pool_size": 4, "question_words": 3, "answer_words": 3, "overlap": 0.1}
@@ -94,7 +96,7 @@ def test_with_few_labels_advice_tries_no_net_and_says_why(
 
 @pytest.mark.extras
 def test_a_net_with_data_of_its_own_learns_from_them_once(small: Path) -> None:
-    formats.write(small / "other.jsonl", made.pools(40, by_words=False, seed=5))
+    formats.write_pools(small / "other.jsonl", made.pools(40, by_words=False, seed=5))
     spec = methods.METHODS[2].spec
     net = Method("net", spec, trains=True, data=str(small / "other.jsonl"))
     pools = made.pools(12, by_words=False)

@@ -9,9 +9,9 @@ import pytest
 
 from demur.advice.labelling import best_of
 from demur.asking import Session
-from demur.asking.base_gate import searcher
+from demur.asking.gates.base_gate import searcher
 from demur.errors import UsageError
-from demur.serving.watching import apart
+from demur.serving.process.metrics import apart
 
 
 def test_a_searcher_is_known_again_over_other_passages(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from demur.asking import Library, Passage, Session, as_plain, budget
-from demur.asking.budget import Speeds, fitting, milliseconds
-from demur.asking.meaning import READ, by_meaning
+from demur.asking import Library, Passage, Session, as_plain
+from demur.asking.meaning import budget
+from demur.asking.meaning.budget import Speeds, fitting, milliseconds
+from demur.asking.meaning.ranker import READ, by_meaning
 from demur.errors import UsageError
 
 TEXTS = [f"Saw number {n} hangs on hook {n + 3} of the long wall." for n in range(20)]
@@ -27,7 +28,7 @@ def test_a_time(said: str, found: float) -> None:
 
 @pytest.mark.parametrize("said", ["", "300", "ms", "-1s", "0ms", "3 m", 300])
 def test_what_is_no_time(said: str) -> None:
-    with pytest.raises(UsageError, match=r"is no time; write 300ms or 0\.5s"):
+    with pytest.raises(UsageError, match=r"is not a time; write 300ms or 0\.5s"):
         milliseconds(said)
 
 
@@ -63,10 +64,15 @@ def test_nothing_is_read_where_it_cannot_change_the_answer() -> None:
     assert not ranking.candidates[0].extra["cut"]
 
 
+def test_a_gate_that_does_not_fit_a_budget_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    Session.open(Library(TEXTS), budget="150ms")
+    assert "no gate is set: within 150ms 3 passages are read, it holds for 12; allow more" in caplog.text
+
+
 def test_a_budget_is_for_meaning() -> None:
     with pytest.raises(UsageError, match="take the ranker meaning"):
         Session.open(["One."], "bm25", budget="1s")
-    with pytest.raises(UsageError, match="is no time"):
+    with pytest.raises(UsageError, match="is not a time"):
         Session.open(["One."], "meaning", budget="soon")
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from demur.asking import Library, Passage, Session, as_plain
-from demur.asking.calibrating import calibrate, judged
 from demur.asking.example import passages, pools
+from demur.asking.gates.calibrating import calibrate, judged_pools
 from demur.errors import NoThreshold, UsageError
 from demur.types import Abstention, Answer, Candidate, Pool
 
@@ -21,7 +21,7 @@ def pool(question: str, *positives: tuple[str, str], id: str = "q") -> Pool:
 
 def labels(question: str, *positives: tuple[str, str]) -> dict[str, int | None]:
     search = Library([Passage(f"p{n}", text) for n, text in enumerate(TEXTS)]).search()
-    (found,) = judged(search, [pool(question, *positives)])
+    (found,) = judged_pools(search, [pool(question, *positives)])
     return {candidate.id: candidate.label for candidate in found.candidates}
 
 
@@ -54,15 +54,15 @@ def test_a_name_alone_or_a_word_inside_another_is_not_enough(positive: tuple[str
 
 def test_questions_without_a_positive_have_no_right_passage() -> None:
     search = Library(TEXTS).search()
-    none, nothing_found = judged(search, [Pool.of("saws", ["no"], [0]), pool("violins", ("0", ""))])
+    none, nothing_found = judged_pools(search, [Pool.of("saws", ["no"], [0]), pool("violins", ("0", ""))])
     assert none.labels == [0]
     assert len(nothing_found) == 0
 
 
 def test_what_is_found_for_an_unjudged_question_is_not_judged() -> None:
-    (found,) = judged(Library(TEXTS).search(), [Pool.of("saws", ["no"], id="q7")])
+    (found,) = judged_pools(Library(TEXTS).search(), [Pool.of("saws", ["no"], id="q7")])
     assert found.labels == [None]
-    with pytest.raises(UsageError, match="nobody has judged"):
+    with pytest.raises(UsageError, match="has a label"):
         calibrate(Library(TEXTS), [Pool.of("saws", ["no"], id="q7")])
 
 
@@ -72,7 +72,7 @@ def test_what_is_judged_is_what_ask_would_answer(ranker: str | None) -> None:
     search = library.search(ranker)
     session = Session.open(library, ranker or "bm25", "none")
     questions = list(pools())
-    for question, found in zip(questions, judged(search, questions), strict=True):
+    for question, found in zip(questions, judged_pools(search, questions), strict=True):
         result = session.ask(question.question)
         assert [c.id for c in result.ranking.candidates] == [c.id for c in found.candidates[:5]]
         assert result.ranking.scores == tuple(search.score_pools([found])[0][:5])
@@ -153,7 +153,7 @@ def test_a_gate_sees_the_same_passages_however_many_are_shown() -> None:
 
 
 def test_too_many_errors_are_no_gate() -> None:
-    with pytest.raises(NoThreshold, match=r"300 labelled questions .* at most 2 % wrong"):
+    with pytest.raises(NoThreshold, match=r"300 labelled questions .* at most 2 % of the answers are wrong"):
         calibrate(Library(TEXTS), asked(300), 0.02)
 
 

@@ -131,7 +131,7 @@ def test_a_string_that_looks_like_a_file_is_refused(documents: Any) -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
-    with pytest.raises(UsageError, match="int is no document"):
+    with pytest.raises(UsageError, match="int is not a document"):
         demur.ask("saws", [3])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="top=0"):
         demur.ask("saws", TEXTS, top=0)

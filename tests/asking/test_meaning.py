@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from demur.asking import Library, Passage, Session, chance, example, library
-from demur.asking.finding import find
-from demur.asking.meaning import MEANING, by_meaning
+from demur.asking import Library, Passage, Session, example, library
+from demur.asking.meaning import chance
+from demur.asking.meaning.finding import find
+from demur.asking.meaning.ranker import by_meaning
+from demur.asking.packaged import MEANING
 from demur.kb.base import Passages
 from demur.types import Abstention, Answer
 
@@ -79,13 +82,22 @@ def test_its_own_question_counts_as_much_as_its_text() -> None:
     assert places.tolist() == [1, 0] and np.allclose(cosines, [0.9, 0.5])
 
 
-def test_very_many_passages_are_found_by_words_alone(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_passages_with_very_many_vectors_to_make_are_found_by_words_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    monkeypatch.setenv("DEMUR_CACHE", str(tmp_path))
+    rows = [replace(each, text=f"{each.text} Quagga.") for each in ROWS]  # of which no vector is known
     monkeypatch.setattr(library, "MOST", 3)
-    found = find(Library(ROWS), "pump", 5)
-    assert [ROWS[place].id for place in found.places.tolist()] == ["4"]
+    found = find(Library(rows), "pump", 5)
+    assert [rows[place].id for place in found.places.tolist()] == ["4"]
     assert "by words alone" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr(library, "MOST", 99)
+    monkeypatch.setattr(library, "_SOME", 0)
+    assert len(find(Library(rows), "pump", 5).places) > 1 and "are being made" in caplog.text
+    caplog.clear()
+    monkeypatch.setattr(library, "MOST", 3)  # they are there now
+    assert len(find(Library(rows), "pump", 5).places) > 1 and not caplog.text
 
 
 def test_vectors_are_kept_for_the_next_call(place: Path) -> None:
@@ -101,6 +113,21 @@ def test_ahead_of_the_best_other() -> None:
     assert chance.ahead(np.array([0.5, 0.9, 0.4])).tolist() == pytest.approx([-0.4, 0.4, -0.5])
     assert chance.ahead(np.array([0.9, 0.9])).tolist() == [0, 0]
     assert chance.ahead(np.array([0.9])).tolist() == [0]
+
+
+def test_signals_stand_out_among_those_of_the_others() -> None:
+    stand = chance.among(np.array([[0.1, 0.5], [0.1, 0.7], [0.1, 0.3]]))
+    assert stand[:, 0].tolist() == pytest.approx([0, 0, 0]) and stand[:, 1].argmax() == 1
+    assert stand.sum(axis=0) == pytest.approx([0, 0]) and chance.among(np.zeros((0, 2))).shape == (0, 2)
+
+
+def test_the_network_decides_but_where_it_takes_all_for_alike() -> None:
+    found = np.array([[0.5, 0.8, 0.8], [0.5, 0.4, 0.4], [0.5, 0.4, 0.4]])
+    ranks = chance.load().read.ranks
+    sure = chance.read_signals(found, np.array([-4.0, 4.0, -4.0]), np.full(3, 0.5))
+    assert ranks(sure).argmax() == 1
+    alike = chance.read_signals(found, np.array([-1.0, -0.9, -1.0]), np.full(3, 0.5))
+    assert ranks(alike).argmax() == 0
 
 
 def test_no_weight_is_negative() -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from demur.asking import Library, Session, example, finding
-from demur.asking.finding import maker
+from demur.asking import Library, Session, example
+from demur.asking.meaning import finding
+from demur.asking.meaning.finding import maker
 from demur.embedders.base import Vectors
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage

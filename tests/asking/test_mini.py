@@ -12,7 +12,7 @@ import pytest
 import demur
 from demur.asking import Session, packaged
 from demur.rankers import Ranker
-from demur.reading import mini
+from demur.reading.readers import mini
 from demur.types import Answer, Pool
 from laws import toys
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from demur.asking import Library, Passage, Session, as_plain
-from demur.asking.calibrating import calibrate
+from demur.asking.gates.calibrating import calibrate
 from demur.asking.quoting import same
 from demur.rankers import Ranker, ranker
 from demur.types import Abstention, Answer, Candidate, Pool, Ranking, Verdict

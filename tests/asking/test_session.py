@@ -28,7 +28,7 @@ QUESTION = "For how long are saws lent?"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the toy in the place of the packaged model."""
+    """A folder with the toy in place of the packaged model."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(registry.OURS["ranker"], "mini", SPEC)
     monkeypatch.setattr(packaged, "FOLDER", tmp_path / "mini")
@@ -86,7 +86,7 @@ def test_everything_is_opened_once(home: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Gate, "load", load)
     monkeypatch.setattr(registry, "build", build)
-    session = Session.open(TEXTS)
+    session = Session.open(TEXTS, "mini")
     assert sorted(opened) == ["gate", "ranker"]
     session.ask(QUESTION)
     opened.clear()
@@ -97,7 +97,7 @@ def test_everything_is_opened_once(home: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_it_knows_library_ranker_reader_and_gate(home: Path) -> None:
     gate().save(home / "mini/gate.json")
-    session = Session.open(TEXTS)
+    session = Session.open(TEXTS, "mini")
     assert len(session.library) == 2
     assert isinstance(session.search.ranker, Toy) and session.reader is session.search.ranker
     assert session.gate is not None and session.gate.certificate["risk"] == 0.2
@@ -154,7 +154,7 @@ def test_a_risk_must_be_that_of_the_gate(home: Path) -> None:
     assert Session.open(TEXTS, gate=OfMyOwn(), risk=0.1).ask(QUESTION).confidence == 0.5
     with pytest.raises(UsageError, match=r"the gate promises a risk of 0\.1, not of 0\.2; leave"):
         Session.open(TEXTS, gate=OfMyOwn(), risk=0.2)
-    with pytest.raises(UsageError, match="a risk of 20 is no share of wrong answers"):
+    with pytest.raises(UsageError, match="a risk of 20 is not a share of wrong answers"):
         Session.open(TEXTS, risk=20)
 
 

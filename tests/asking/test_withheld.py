@@ -1,4 +1,4 @@
-"""A threshold from an FAQ without labels: entries are taken away, and what is answered then is wrong."""
+"""A threshold from an FAQ without labels: entries are removed, and what is answered then is wrong."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from asking.faq import ROWS, STRANGE, rows
 from demur.asking import Library, Passage, Session, calibrate, packaged
-from demur.asking.calibrating import labelled
-from demur.asking.withheld import Withheld, Without, entries, withheld
+from demur.asking.gates.calibrating import labelled
+from demur.asking.gates.withheld import Withheld, Without, entries, withheld
 from demur.errors import NoThreshold, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.risk import Gate
@@ -94,12 +94,12 @@ def test_it_says_what_is_promised_and_what_is_not(found: Withheld) -> None:
     assert gate.promise.startswith(
         "Of questions like these files' own that have no answer in them, at most 25 %"
     )
-    assert "20 entries were taken away" in gate.promise
+    assert "20 entries were removed" in gate.promise
     assert "needs labels" in gate.scope[0] and "no promise" in gate.scope[2]
 
 
 def test_too_few_entries_make_no_gate(library: Library) -> None:
-    with pytest.raises(NoThreshold, match="4 entries that were taken away"):
+    with pytest.raises(NoThreshold, match="4 entries that were removed"):
         withheld(library).gate(0.1)
 
 

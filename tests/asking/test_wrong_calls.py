@@ -18,16 +18,16 @@ THREE: Any = 3
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda kb: demur.kb(THREE), "int is no folder"),
-        (lambda kb: kb.add(3), "int is no path"),
-        (lambda kb: kb.add(["a.md", None]), "NoneType is no path"),
-        (lambda kb: kb.remove(b"a.md"), "no path"),
+        (lambda kb: demur.kb(THREE), "int is not a folder"),
+        (lambda kb: kb.add(3), "int is not a path"),
+        (lambda kb: kb.add(["a.md", None]), "NoneType is not a path"),
+        (lambda kb: kb.remove(b"a.md"), "not a path"),
         (lambda kb: kb.label(None, None, 0), "a label needs a question"),
-        (lambda kb: kb.label("Why?", "first", 1), "place='first' is none"),
+        (lambda kb: kb.label("Why?", "first", 1), "place='first' is not a place"),
         (lambda kb: kb.ask(None, ranker="bm25"), "a question is a text, not NoneType"),
         (lambda kb: kb.ask("Why?", top="5", ranker="bm25"), "top='5'"),
-        (lambda kb: demur.ask("Why?", THREE, ranker="bm25"), "int is no document"),
-        (lambda kb: Session.open([THREE], "bm25"), "int is no document"),
+        (lambda kb: demur.ask("Why?", THREE, ranker="bm25"), "int is not a document"),
+        (lambda kb: Session.open([THREE], "bm25"), "int is not a document"),
     ],
 )
 def test_wrong_calls(call: Any, said: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A toy in the place of mini: it ranks and reads in one pass, and counts how often it looks."""
+"""A toy in place of mini: it ranks and reads in one pass, and counts how often it looks."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from demur.serving.service import Service
+from demur.serving.answering.service import Service
 from kb_files import pdf
 from serving.based import TOOLS, lines, made
 from serving.made import live
@@ -122,7 +122,7 @@ def test_thirty_questions_are_labelled_by_keyboard_and_become_a_promise(browser:
         page.get_by_label("Questions that people really ask").fill(
             "\n".join(f"For how long is a {tool} lent?" for tool in TOOLS[:60])
         )
-        page.get_by_role("button", name="Keep them").click()
+        page.get_by_role("button", name="Add questions").click()
         page.get_by_text("60 of 60 are new").wait_for()
         page.locator("#question").focus()
         for number in range(1, 31):

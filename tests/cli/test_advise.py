@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from advice import made
-from demur.advice import labelling, measuring, methods
-from demur.advice.measuring import Cost
+from demur.advice import labelling, methods
+from demur.advice.trials import measuring
+from demur.advice.trials.measuring import Cost
 from demur.cli.main import app
 from demur.data import formats
 from demur.errors import DemurError
@@ -25,8 +26,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(labelling, "installed", lambda extra: False)
     monkeypatch.setenv("COLUMNS", "90")
     pools = made.pools(30, by_words=True)
-    formats.write(tmp_path / "labelled.jsonl", pools)
-    formats.write(tmp_path / "bare.jsonl", [unlabelled(pool) for pool in pools])
+    formats.write_pools(tmp_path / "labelled.jsonl", pools)
+    formats.write_pools(tmp_path / "bare.jsonl", [unlabelled(pool) for pool in pools])
     return tmp_path
 
 
@@ -100,7 +101,7 @@ def test_without_labels_it_says_that_nothing_was_measured(data: Path) -> None:
     assert "More labels: on " in result.stdout  # of the most similar data with a learning curve
     assert "add --label-next 20" in result.stdout and "at that risk" not in result.stdout
     risky = advise(data / "bare.jsonl", "--risk", "0.1")
-    assert "cannot be told without labels" in risky.stdout
+    assert "Without labels, how many" in risky.stdout
 
 
 def test_the_questions_to_label_next(data: Path) -> None:
@@ -129,5 +130,5 @@ def test_misuse_is_one_line(data: Path) -> None:
             advise(data / f"{name}.jsonl", "--risk", "7")
     (data / "full").mkdir()
     (data / "full" / "notes.txt").write_text("mine", "utf-8")
-    with pytest.raises(DemurError, match="is no model"):  # before anything is read
+    with pytest.raises(DemurError, match="is not a model"):  # before anything is read
         advise(data / "nowhere.jsonl", "--save", data / "full")

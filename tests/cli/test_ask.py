@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from rich.console import Console
-from typer.testing import CliRunner
 
 import demur
+from cli.calling import invoke
 from demur.asking import Passage, Verdict
 from demur.cli.asking.answers import show
 from demur.cli.asking.ask import ask
@@ -36,11 +35,9 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def call(*arguments: str, input: str = "") -> Any:
-    app = typer.Typer()
-    app.command()(ask)
     if "--ranker" not in arguments:
         arguments = (*arguments, "--ranker", "bm25")
-    return CliRunner().invoke(app, list(arguments), input=input, catch_exceptions=False)
+    return invoke(ask, *arguments, input=input)
 
 
 def test_plain_lines_without_a_terminal(guide: Path) -> None:

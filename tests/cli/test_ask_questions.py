@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from asking.toys import SPEC, Toy
+from cli.calling import invoke
 from demur import registry
 from demur.asking import packaged
 from demur.cli.asking.ask import ask
@@ -38,9 +37,7 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def call(*arguments: str, input: str | bytes = "") -> Any:
-    app = typer.Typer()
-    app.command()(ask)
-    return CliRunner().invoke(app, list(arguments), input=input, catch_exceptions=False)
+    return invoke(ask, *arguments, input=input)
 
 
 def test_a_line_is_a_question_until_an_empty_one(guide: Path) -> None:

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from rich.console import Console
-from typer.testing import CliRunner
 
 import demur
 from asking.toys import SPEC, Toy, labelled
+from cli.calling import invoke
 from demur import registry
 from demur.asking import packaged
 from demur.cli.asking.answers import show
 from demur.cli.asking.ask import ask
 from demur.cli.ranking.rank import rank
+from demur.embedders.encoders import packaged as encoder
 from demur.errors import UsageError
 from demur.risk.gates.gate import Gate
 from demur.types import Pool
@@ -38,10 +38,11 @@ QUESTION = "For how long are saws lent?"
 
 @pytest.fixture
 def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder with a guide and, in the place of the packaged model, a folder for the toy."""
+    """A folder with a guide and, in place of the packaged model, a folder for the toy."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(registry.OURS["ranker"], "mini", SPEC)
     monkeypatch.setattr(packaged, "FOLDER", tmp_path / "mini")
+    monkeypatch.setattr(encoder, "there", lambda: False)  # so that mini ranks if nobody names a ranker
     Path("guide.md").write_text(GUIDE, encoding="utf-8")
     Path("mini").mkdir()
     Path("mini/model.onnx").write_bytes(b"x")
@@ -50,14 +51,8 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     Toy.calls.clear()
 
 
-def call(verb: Any, *arguments: str, input: str = "") -> Any:
-    app = typer.Typer()
-    app.command()(verb)
-    return CliRunner().invoke(app, list(arguments), input=input, catch_exceptions=False)
-
-
 def asked(*arguments: str) -> Any:
-    return json.loads(call(ask, QUESTION, "--from", "guide.md", "--json", *arguments).stdout)
+    return json.loads(invoke(ask, QUESTION, "--from", "guide.md", "--json", *arguments).stdout)
 
 
 def gate(risk: float, least: float | None = None) -> Gate:
@@ -69,7 +64,7 @@ def gate(risk: float, least: float | None = None) -> Gate:
 
 
 def test_mini_ranks_and_reads_if_nothing_else_is_said(guide: Path) -> None:
-    result = call(ask, QUESTION, "--from", "guide.md")
+    result = invoke(ask, QUESTION, "--from", "guide.md")
     assert result.stdout == (
         "For how long are saws lent?\n"
         "\n"
@@ -88,7 +83,7 @@ def test_mini_ranks_and_reads_if_nothing_else_is_said(guide: Path) -> None:
 
 def test_where_it_is_not_there_bm25_answers_and_a_line_says_so(guide: Path) -> None:
     Path("mini/model.onnx").unlink()
-    result = call(ask, QUESTION, "--from", "guide.md", "--json")
+    result = invoke(ask, QUESTION, "--from", "guide.md", "--json")
     assert result.stderr == "the model mini did not come with this copy of demur: BM25 answers alone\n"
     assert json.loads(result.stdout) == asked("--ranker", "bm25") == asked("--ranker", "none")
     assert Toy.calls == []
@@ -127,7 +122,7 @@ def test_a_gate_for_minis_quotes_promises_nothing_about_anothers(guide: Path) ->
     )
     replace(found, certificate=certificate).save("mini/gate.json")
     assert asked("--gate", "none", "--reader", toys.bidaf())["certificate"] is None
-    shown = call(ask, QUESTION, "--from", "guide.md", "--reader", toys.bidaf())
+    shown = invoke(ask, QUESTION, "--from", "guide.md", "--reader", toys.bidaf())
     assert "no gate is set: this gate goes by what mini quotes" in shown.stderr
     assert "Answers at this threshold" not in shown.stdout
     with pytest.raises(UsageError, match="leave the reader out, or the gate"):
@@ -136,7 +131,7 @@ def test_a_gate_for_minis_quotes_promises_nothing_about_anothers(guide: Path) ->
 
 def test_the_gate_of_the_packaged_model_is_used_and_says_where_it_was_made(guide: Path) -> None:
     gate(0.2).save("mini/gate.json")
-    shown = call(ask, QUESTION, "--from", "guide.md").stdout
+    shown = invoke(ask, QUESTION, "--from", "guide.md").stdout
     assert "Answers at this threshold were wrong at most 20 % of the time" in shown
     assert (
         "They were of toys/dev, not of your files: `demur calibrate mini LABELLED --from FILES` makes a "
@@ -149,7 +144,7 @@ def test_the_gate_of_the_packaged_model_is_used_and_says_where_it_was_made(guide
     assert asked("--ranker", "bm25")["certificate"] is None
     assert (
         "Answers at this threshold"
-        in call(rank, QUESTION, "--candidates", "guide.md", "--ranker", "mini").stdout
+        in invoke(rank, QUESTION, "--candidates", "guide.md", "--ranker", "mini").stdout
     ), "it is for given candidates too"
     with pytest.raises(UsageError, match="calibrated for the ranker mini"):
         asked("--gate", "mini/gate.json", "--ranker", "length")
@@ -177,7 +172,7 @@ def test_a_folder_with_gates_for_several_risks(guide: Path) -> None:
 
 def test_a_refused_answer_is_the_nearest_miss(guide: Path) -> None:
     gate(0.2, 99.0).save("mini/gate.json")
-    lines = call(ask, QUESTION, "--from", "guide.md").stdout.splitlines()
+    lines = invoke(ask, QUESTION, "--from", "guide.md").stdout.splitlines()
     assert lines[2].startswith("   No answer: its confidence ") and " is below 99, " in lines[2]
     assert lines[4:8] == [
         "   Nearest miss, which is not given as an answer:",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from demur.cli.main import main
+import demur
+from asking.toys import labelled
+from cli.calling import printed, run
+from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.serving.answering.service import Service
 
 TOOLS = [f"kit{1000 + n}" for n in range(100)]
 QUESTION = f"For how long is a {TOOLS[90]} lent?"
@@ -34,17 +35,6 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["demur", *words])
-    with pytest.raises(SystemExit) as end:
-        main()
-    return int(end.value.code or 0)
-
-
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
-    return json.loads(capsys.readouterr().out)
-
-
 def grow(path: Path, many: int) -> None:
     kb = KnowledgeBase(path)
     kb.put(f"more{many}", [Passage(f"b{n}", f"Boat boat{5000 + n} is new.") for n in range(many)])
@@ -55,19 +45,19 @@ def test_the_gate_of_a_base_is_taken_up_and_lapses(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, "calibrate", "bm25", "--kb", str(path), "--risk", "0.2", "--json") == 0
-    made = told(capsys)["certificate"]
+    made = printed(capsys)["certificate"]
     assert (path / "gate.json").is_file(), "without -o the gate is the base's own"
     asked = "ask", QUESTION, "--kb", str(path), "--json"
     assert run(monkeypatch, *asked) == 0
-    fresh = told(capsys)
+    fresh = printed(capsys)
     assert fresh["certificate"]["generation"] == 1 and fresh["certificate"]["changed_since"] == 0
     assert {**made, "data": 0}.items() <= {**fresh["certificate"], "data": 0}.items()
     grow(path, 5)
     assert run(monkeypatch, *asked) == 0
-    later = told(capsys)["certificate"]
+    later = printed(capsys)["certificate"]
     assert later["changed_since"] == pytest.approx(5 / 105, abs=1e-6) and not later["lapsed"]
     assert run(monkeypatch, *asked, "--lapse", "0.01") == 0
-    assert told(capsys)["certificate"]["lapsed"]
+    assert printed(capsys)["certificate"]["lapsed"]
     grow(path, 60)
     assert run(monkeypatch, *asked[:-1]) == 0
     assert "The promise has lapsed: certified on generation 1" in " ".join(capsys.readouterr().out.split())
@@ -95,3 +85,45 @@ def test_a_gate_of_another_base_is_left_out_and_refused_by_name(
     (path / "gate.json").write_text("{}", "utf-8")
     assert run(monkeypatch, "ask", QUESTION, "--kb", str(path), "--ranker", "bm25") == 0
     assert "no gate is set" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ask", "how?", "--example"),
+        ("serve",),
+        ("serve", "--example", "--gate", "none"),
+        ("serve", "--from", __file__),
+        ("mcp", "--example"),
+        ("mcp", "--from", __file__),
+    ],
+)
+def test_a_lapse_without_a_promise_on_a_base_is_refused(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, *words, "--lapse", "0.1") == 2
+    said = capsys.readouterr()
+    assert not said.out and len(said.err.splitlines()) == 1
+    assert "a lapse is of a promise on a knowledge base" in said.err and "leave the lapse out" in said.err
+
+
+def test_a_lapse_is_a_share_of_a_base_in_python_too(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "calibrate", "bm25", "--kb", str(path), "--risk", "0.2") == 0
+    kb = KnowledgeBase(path)
+    for none in (-0.1, 1.1, float("nan")):
+        with pytest.raises(UsageError, match="is not a share of passages; use a number from 0 to 1"):
+            kb.ask(QUESTION, lapse=none)
+        with pytest.raises(UsageError, match="is not a share of passages"):
+            Service.over(path, lapse=none)
+    for share in (0, 0.5, 1):
+        certificate = kb.ask(QUESTION, lapse=share).certificate
+        assert certificate is not None and certificate["changed_since"] == 0 and not certificate["lapsed"]
+    with pytest.raises(UsageError, match="and none is asked"):
+        demur.ask(QUESTION, ["A text."], lapse=0.1)
+    other = demur.calibrate(demur.ranker("bm25"), labelled("who?", ["Ada.", "Bob did."]), 0.2)
+    for gate in ("none", other):
+        with pytest.raises(UsageError, match="this gate makes none"):
+            kb.ask(QUESTION, gate=gate, lapse=0.1)
+    kb.close()

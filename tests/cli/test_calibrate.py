@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from cli.calling import process
 from demur.data import formats
 from demur.risk import Gate
 from demur.types import Pool
@@ -27,16 +27,15 @@ def pools(number: int, seed: int = 0, name: str = "q", good: bool = True) -> lis
 
 
 def demur(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "demur", "calibrate", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return process("calibrate", *words)
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    formats.write(folder / "old.jsonl", pools(400))
-    formats.write(folder / "new.jsonl", pools(200, seed=1, name="new"))
-    formats.write(folder / "bad.jsonl", pools(200, seed=1, name="new", good=False))
+    formats.write_pools(folder / "old.jsonl", pools(400))
+    formats.write_pools(folder / "new.jsonl", pools(200, seed=1, name="new"))
+    formats.write_pools(folder / "bad.jsonl", pools(200, seed=1, name="new", good=False))
     return folder
 
 
@@ -71,7 +70,9 @@ def test_plan(data: Path) -> None:
     told = json.loads(demur("overlap", data / "old.jsonl", "--plan", "--json").stdout)
     assert [level["risk"] for level in told["levels"]] == [0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
     plain = demur("overlap", data / "old.jsonl", "--plan")
-    assert f"The least that these labels can promise: {100 * told['lowest']:.4g} % wrong." in plain.stdout
+    assert (
+        f"The lowest risk that these labels can promise: {100 * told['lowest']:.4g} % wrong." in plain.stdout
+    )
 
 
 def test_plan_names_what_can_be_kept_where_too_many_are_wrong(data: Path) -> None:
@@ -79,7 +80,7 @@ def test_plan_names_what_can_be_kept_where_too_many_are_wrong(data: Path) -> Non
     assert bad.stdout.count("too many are wrong at every threshold") == 6
     least = json.loads(demur("overlap", data / "bad.jsonl", "--plan", "--json").stdout)["lowest"]
     said = "no risk below 99 %" if least is None else f"{100 * least:.4g} % wrong"
-    assert f"The least that these labels can promise: {said}." in bad.stdout
+    assert f"The lowest risk that these labels can promise: {said}." in bad.stdout
 
 
 def test_check_has_exit_codes(data: Path, gate: Path) -> None:

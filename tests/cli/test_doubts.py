@@ -15,13 +15,13 @@ from typer.testing import CliRunner, Result
 from demur.cli.main import app
 from demur.data import formats, pools
 from demur.doubt.base import Averaged
-from demur.doubt.doubt_folder import opened
+from demur.doubt.doubt_folder import open_doubt
 from demur.doubt.qualifier import Reading
-from demur.doubt.teaching import Lesson, quoted
+from demur.doubt.training import DoubtTraining, quoted
 from demur.errors import DemurError, UsageError
 from demur.rankers.opening import save
 from demur.reading import reader as resolve_reader
-from demur.reading.span_reader import SpanReader
+from demur.reading.readers.span_reader import SpanReader
 from demur.risk import Gate
 from demur.types import Pool
 from laws import toys
@@ -53,7 +53,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = each.quotes[0].span.text if right else "may"
         made.append(replace(one, extra={**one.extra, "answers": [{"text": text, "answer_start": start}]}))
     for name, some in {"train": made[:100], "held": made[100:1100], "new": made[1100:]}.items():
-        formats.write(folder / f"{name}.json", some)
+        formats.write_pools(folder / f"{name}.json", some)
     return folder / "reader"
 
 
@@ -67,11 +67,11 @@ def test_a_doubt_is_taught_and_kept(reader: Path) -> None:
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert told["folder"] == str(reader / "doubt") and told["taught_on"] == 400
-    kept = opened(resolve_reader(reader))
+    kept = open_doubt(resolve_reader(reader))
     assert kept.probes is not None and kept.doubt.name == "probe-cnn" and kept.doubt.spec == told["doubt"]
     plain = demur("calibrate", reader, data(reader, "new"), "--doubt", "learned")
     assert plain.exit_code == 0 and plain.stdout.startswith("learned")
-    assert opened(resolve_reader(reader)).doubt.name == "learned", "it takes the place of the other"
+    assert open_doubt(resolve_reader(reader)).doubt.name == "learned", "it takes the place of the other"
 
 
 def test_with_a_risk_the_gate_is_made_too(reader: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_doubt_that_needs_no_learning_leaves_all_questions_to_the_gate(reader:
 
 def test_the_same_doubt_whatever_the_order_of_the_file(reader: Path) -> None:
     held = list(pools(str(data(reader, "held"))))[:200]
-    found = [Lesson.of("learned", str(reader), some).parted(3) for some in (held, held[::-1])]
+    found = [DoubtTraining.of("learned", str(reader), some).split(3) for some in (held, held[::-1])]
     assert [one.id for one in found[0][0].pools] == [one.id for one in found[1][0].pools]
     assert [one.id for one in found[0][1]] == [one.id for one in found[1][1]]
     assert not {one.id for one in found[0][0].pools} & {one.id for one in found[0][1]}
@@ -138,7 +138,7 @@ def test_the_same_doubt_whatever_the_order_of_the_file(reader: Path) -> None:
 
 def test_a_reader_in_no_folder_gets_one_with_its_doubt(reader: Path, tmp_path: Path) -> None:
     held = list(pools(str(data(reader, "held"))))[:90]
-    formats.write(tmp_path / "held.json", held)
+    formats.write_pools(tmp_path / "held.json", held)
     words: tuple[object, ...]
     for model in ("mini(threshold=20)", toys.answerer()):  # which answer what is asked here
         home = tmp_path / Path(model).name
@@ -151,7 +151,7 @@ def test_a_reader_in_no_folder_gets_one_with_its_doubt(reader: Path, tmp_path: P
         assert not home.exists(), "misuse comes before the work"
         done = demur("calibrate", model, tmp_path / "held.json", *learnt)
         assert done.exit_code == 0, done.output
-        kept, own = opened(resolve_reader(home)), resolve_reader(model)
+        kept, own = open_doubt(resolve_reader(home)), resolve_reader(model)
         assert kept.doubt.name == "learned" and own.read_all(_pairs(held)) == resolve_reader(home).read_all(
             _pairs(held)
         )
@@ -186,9 +186,9 @@ def test_with_a_risk_the_gate_lies_in_the_new_folder(reader: Path, tmp_path: Pat
     ("words", "why"),
     [
         (("--doubt", "probe-cnn"), "by --probes-from"),
-        (("--doubt", "averaged"), "teach learned or probe-cnn"),
+        (("--doubt", "averaged"), "train learned or probe-cnn"),
         (("--doubt", "lerned"), "lerned"),
-        (("--probes-from", "x.json"), "goes with --doubt"),
+        (("--probes-from", "x.json"), "needs --doubt"),
         (("--doubt", "learned", "-o", "g.json"), "such as --risk 0.1"),
         (("--doubt", "learned", "--qualifier", "top"), "leave --plan"),
         (("--doubt", "learned", "--risk", 7), "risk"),
@@ -197,30 +197,30 @@ def test_with_a_risk_the_gate_lies_in_the_new_folder(reader: Path, tmp_path: Pat
     ],
 )
 def test_misuse_is_one_line_and_comes_before_the_work(reader: Path, words: tuple[str, ...], why: str) -> None:
-    was = (reader / "doubt").exists() and opened(resolve_reader(reader)).fingerprint
+    was = (reader / "doubt").exists() and open_doubt(resolve_reader(reader)).fingerprint
     done = demur("calibrate", reader, data(reader, "held"), *words)
     assert isinstance(done.exception, DemurError) and why in str(done.exception)
     assert "\n" not in str(done.exception)
-    assert ((reader / "doubt").exists() and opened(resolve_reader(reader)).fingerprint) == was
+    assert ((reader / "doubt").exists() and open_doubt(resolve_reader(reader)).fingerprint) == was
 
 
 def test_what_is_no_reader_or_has_no_answers_is_refused(reader: Path, tmp_path: Path) -> None:
     for model in ("bm25", toys.classifier()):
         done = demur("calibrate", model, data(reader, "held"), "--doubt", "learned")
         assert isinstance(done.exception, DemurError), done.output
-    formats.write(tmp_path / "p.jsonl", [Pool.of("who?", ["me"], [1])])
+    formats.write_pools(tmp_path / "p.jsonl", [Pool.of("who?", ["me"], [1])])
     done = demur("calibrate", reader, tmp_path / "p.jsonl", "--doubt", "learned")
-    assert isinstance(done.exception, DemurError) and "does not say its answers" in str(done.exception)
+    assert isinstance(done.exception, DemurError) and "has no answers" in str(done.exception)
     with pytest.raises(UsageError, match="not in a folder"):
-        Lesson(Averaged(), SpanReader(model=toys.answerer()), ())
+        DoubtTraining(Averaged(), SpanReader(model=toys.answerer()), ())
 
 
 def test_misplaced_answers_and_several_passages_are_refused(reader: Path, tmp_path: Path) -> None:
     asked = list(pools(str(data(reader, "train"))))
     unplaced = [replace(one, extra={**one.extra, "answers": [{"text": "may"}]}) for one in asked]
-    formats.write(tmp_path / "unplaced.jsonl", unplaced)
+    formats.write_pools(tmp_path / "unplaced.jsonl", unplaced)
     two = [Pool.of(one.question, one.answers * 2, id=one.id) for one in asked]
-    formats.write(
+    formats.write_pools(
         tmp_path / "two.jsonl", [replace(b, extra=a.extra) for a, b in zip(asked, two, strict=True)]
     )
     for name, more, why in (
@@ -235,9 +235,9 @@ def test_misplaced_answers_and_several_passages_are_refused(reader: Path, tmp_pa
 def test_a_reader_that_quotes_nothing_right_has_no_gate(reader: Path, tmp_path: Path) -> None:
     asked = list(pools(str(data(reader, "new"))))
     never = [{"text": "zebra", "answer_start": 0}]
-    formats.write(tmp_path / "wrong.jsonl", [replace(one, extra={"answers": never}) for one in asked])
+    formats.write_pools(tmp_path / "wrong.jsonl", [replace(one, extra={"answers": never}) for one in asked])
     done = demur("calibrate", reader, tmp_path / "wrong.jsonl", "--doubt", "proba", "--risk", 0.1)
-    assert done.exit_code == 1 and "cannot carry the promise" in done.output, done.output
+    assert done.exit_code == 1 and "cannot promise that" in done.output, done.output
 
 
 def test_nothing_to_quote_is_the_least(reader: Path) -> None:

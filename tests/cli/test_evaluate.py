@@ -91,7 +91,7 @@ def test_the_format_may_be_said(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q0 Q0 c0 1 1.0 t\n", "utf-8")
     found = run("evaluate", nameless, "--format", "jsonl", "--run", tmp_path / "a.run", "--json")
     assert json.loads(found)["measures"]["MAP"]["mean"] == 1.0
-    assert "--format says how to read DATA" in refused("evaluate", "--format", "jsonl", "--run", "r")
+    assert "--format is the format of DATA" in refused("evaluate", "--format", "jsonl", "--run", "r")
 
 
 def test_what_goes_to_stdout_is_one_document(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_numbers_that_mean_nothing_are_misuse(tmp_path: Path) -> None:
 def test_reports_on_other_candidates_are_not_compared(tmp_path: Path) -> None:
     full = report(tmp_path, "full", [RIGHT, WRONG])
     easy = report(tmp_path, "easy", [RIGHT[:2], WRONG])
-    assert "full and easy have 1 pools of the same ids but not the same candidates" in refused(
+    assert "full and easy have 1 pool of the same ids but not the same candidates" in refused(
         "compare", full, easy
     )
     none = candidates((0, 0.9), (0, 0.1))

@@ -15,7 +15,7 @@ from demur.evaluation.intervals import estimates
 from demur.evaluation.selective.measures import AURC
 from demur.reading import reader as resolve_reader
 from demur.reading.normalise import exact
-from demur.reading.one_pass import Looking
+from demur.reading.one_pass import OnePassReader
 from demur.reading.published import golds
 from demur.types import Pool
 from laws import toys
@@ -28,7 +28,7 @@ def demur(*words: object) -> Result:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    formats.write(tmp_path / "toy.json", POOLS)
+    formats.write_pools(tmp_path / "toy.json", POOLS)
     right = {pool.id: pool.extra["answers"][0]["text"] if pool.positives else "" for pool in POOLS}
     (tmp_path / "right.json").write_text(json.dumps(right))
     return tmp_path
@@ -87,9 +87,9 @@ def quotes() -> list[Pool]:
 def test_a_readers_quotes_have_a_risk_and_a_coverage(tmp_path: Path) -> None:
     """AURC is over what the reader quotes, by the gold: all passages but one are labelled 1 here."""
     asked = quotes()
-    formats.write(tmp_path / "read.jsonl", asked)
+    formats.write_pools(tmp_path / "read.jsonl", asked)
     looks = resolve_reader("mini")
-    assert isinstance(looks, Looking)
+    assert isinstance(looks, OnePassReader)
     seen = looks.looks([(pool.question, pool.answers[0]) for pool in asked])
     given = [one for one, look in enumerate(seen) if look.span is not None]
     wrong = [float(not exact(seen[one].span.text, golds(asked[one]))) for one in given]  # type: ignore[union-attr]
@@ -107,12 +107,12 @@ def test_a_readers_quotes_have_a_risk_and_a_coverage(tmp_path: Path) -> None:
         assert said["counted"]["AURC"] == len(given) and said["counted"]["EM"] == len(asked)
         assert said["answers"]["outcomes"]["AD+"] == len(wrong) - sum(wrong)
     plain = demur("evaluate", tmp_path / "read.jsonl", "--reader", "mini", "-m", "EM,AURC")
-    assert "sure by mini" in plain.stdout and "quotes right" in plain.stdout
+    assert "confidence by mini" in plain.stdout and "quotes right" in plain.stdout
     assert "EM less that of giving no answer at all" in plain.stdout
 
 
 def test_reports_of_quotes_are_compared_by_risk_too(tmp_path: Path) -> None:
-    formats.write(tmp_path / "read.jsonl", quotes())
+    formats.write_pools(tmp_path / "read.jsonl", quotes())
     for name in ("mini", "proba"):
         words = ("--reader", "mini", "-m", "F1,AURC", "-o", tmp_path / f"{name}.report", "--qualifier", name)
         done = demur("evaluate", tmp_path / "read.jsonl", *words[: None if name == "proba" else -2])
@@ -123,22 +123,24 @@ def test_reports_of_quotes_are_compared_by_risk_too(tmp_path: Path) -> None:
 
 
 def test_labels_of_passages_do_not_judge_quotes(tmp_path: Path) -> None:
-    formats.write(tmp_path / "read.jsonl", quotes())
+    formats.write_pools(tmp_path / "read.jsonl", quotes())
     for qualifier, reader in (("reading(reader=x)", "x"), ("mini", "mini"), ("reading", "mini")):
         words = ("--ranker", "mini", "-m", "AURC", "--qualifier", qualifier)
         done = demur("evaluate", tmp_path / "read.jsonl", *words)
         assert isinstance(done.exception, UsageError)
         right = f"write demur evaluate {tmp_path / 'read.jsonl'} --reader {reader} -m EM,F1,AURC"
-        assert "not what is quoted" in str(done.exception) and right in str(done.exception)
+        assert "not the quotes" in str(done.exception) and right in str(done.exception)
     done = demur("calibrate", "mini", tmp_path / "read.jsonl", "--qualifier", "mini", "--risk", 0.2)
     assert "--doubt learned --risk 0.2" in str(done.exception)
-    formats.write(tmp_path / "pools.jsonl", [Pool.of("who?", ["me", "you"], [1, 0], id=i) for i in "abc"])
+    formats.write_pools(
+        tmp_path / "pools.jsonl", [Pool.of("who?", ["me", "you"], [1, 0], id=i) for i in "abc"]
+    )
     words = ("--ranker", "mini", "-m", "AURC", "--qualifier", "mini")
     assert demur("evaluate", tmp_path / "pools.jsonl", *words).exit_code == 0, "these labels do judge"
 
 
 def test_never_answering_is_what_a_reader_is_held_against(data: Path) -> None:
-    """One right answer more than answers where there is none: not surely better than silence."""
+    """One right answer more than answers where there is none: not significantly better than silence."""
     right = json.loads((data / "right.json").read_text())
     void = [pool for pool in POOLS if not pool.positives]
     full = [pool for pool in POOLS if pool.positives]
@@ -152,7 +154,9 @@ def test_never_answering_is_what_a_reader_is_held_against(data: Path) -> None:
         apart = np.repeat([1.0, -1.0, 0.0], [good, bad, len(POOLS) - good - bad])
         (whole,) = estimates(apart[:, None], method="percentile")
         assert (gain["low"], gain["high"]) == pytest.approx((whole.low, whole.high), abs=1.01 / len(POOLS))
-        assert ("not surely better" in demur(*words).stdout) == (gain["low"] <= 0) == (good < len(full))
+        assert (
+            ("not significantly better" in demur(*words).stdout) == (gain["low"] <= 0) == (good < len(full))
+        )
 
 
 def test_misuse_is_one_line(data: Path) -> None:

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from rich.console import Console
-from typer.testing import CliRunner
 
+from cli.calling import invoke
 from demur.cli.ranking import explanations
 from demur.cli.ranking.rank import rank
 from demur.data import formats
@@ -22,10 +21,7 @@ CANDIDATES = "A saw, a drill.\nNothing here.\nsaw saw SAW\n"
 
 
 def call(*arguments: object, question: str = "saw or drill?", input: str = CANDIDATES) -> Any:
-    app = typer.Typer()
-    app.command()(rank)
-    words = [question, "--candidates", "-", "--explain", *map(str, arguments)]
-    return CliRunner().invoke(app, words, input=input, catch_exceptions=False)
+    return invoke(rank, question, "--candidates", "-", "--explain", *arguments, input=input)
 
 
 def test_each_candidate_is_followed_by_its_words_and_what_they_add() -> None:
@@ -68,7 +64,7 @@ def test_a_ranker_that_cannot_say_says_so_in_one_line() -> None:
 
 def test_how_far_the_promise_goes_is_said_below(tmp_path: Path) -> None:
     pools = [Pool.of("saw drill", ["saw drill", "plane"], [1, 0], id=str(n)) for n in range(40)]
-    formats.write(tmp_path / "labelled.jsonl", pools)
+    formats.write_pools(tmp_path / "labelled.jsonl", pools)
     told = ["--ranker", "overlap", "--set", "0.9", "--calibration", tmp_path / "labelled.jsonl"]
     lines = call(*told).stdout.splitlines()
     assert "saw → saw" in lines[1]
@@ -77,7 +73,7 @@ def test_how_far_the_promise_goes_is_said_below(tmp_path: Path) -> None:
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
-    """Puts a terminal of 60 columns in the place of stdout; what it shows, with marks for styles."""
+    """Puts a terminal of 60 columns in place of stdout; what it shows, with marks for styles."""
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=60, highlight=False, color_system=None)
     monkeypatch.setattr(explanations, "stdout", lambda: console)

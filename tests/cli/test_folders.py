@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 import demur
+from cli.calling import invoke
 from demur.cli.asking.ask import ask
 from demur.cli.ranking.rank import rank
 from demur.cli.ranking.score import score
@@ -25,14 +24,12 @@ PROMISE = "Answers at this threshold were wrong at most 20 % of the time"
 
 
 def call(verb: Any, *arguments: object) -> Any:
-    app = typer.Typer()
-    app.command()(verb)
-    result = CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+    result = invoke(verb, *arguments)
     assert result.exit_code == 0, result.output
     return result
 
 
-def told(verb: Any, *arguments: object) -> Any:
+def said(verb: Any, *arguments: object) -> Any:
     return json.loads(call(verb, *arguments, "--json").stdout)
 
 
@@ -43,8 +40,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("answers.txt").write_text("\n".join(TEXTS), "utf-8")
     Path("guide.md").write_text("\n\n".join(TEXTS), "utf-8")
     pools = [Pool.of(QUESTION, TEXTS, [int(n % 10 > 0), 0], id=str(n)) for n in range(300)]
-    formats.write("labelled.jsonl", pools)
-    formats.write("grid.jsonl", [Pool.of(QUESTION, TEXTS, id=f"g{n}") for n in range(9)])
+    formats.write_pools("labelled.jsonl", pools)
+    formats.write_pools("grid.jsonl", [Pool.of(QUESTION, TEXTS, id=f"g{n}") for n in range(9)])
     demur.ranker("bm25", k1=0.7).save("model")
     return tmp_path / "model"
 
@@ -56,18 +53,18 @@ def calibrated(*more: str) -> str:
 
 def test_a_folder_ranks_and_its_gate_is_used(folder: Path) -> None:
     words = (QUESTION, "--candidates", "answers.txt", "--ranker", "model")
-    plain = told(rank, *words)
+    plain = said(rank, *words)
     assert "k1=0.7" in plain["ranker"] and "abstained" not in plain
     assert calibrated().startswith(PROMISE)
     assert json.loads((folder / "gate.json").read_text("utf-8"))["certificate"]["ranker"] == plain["ranker"]
-    gated = told(rank, *words)
+    gated = said(rank, *words)
     assert gated["promise"].startswith(PROMISE) and gated["abstained"] is False
-    assert told(rank, *words, "--gate", "none") == plain
-    assert told(rank, *words[:3], "--gate", "model") == gated, "the gate's folder names the ranker"
-    assert told(rank, *words[:3], "--gate", "model/gate.json") == gated
+    assert said(rank, *words, "--gate", "none") == plain
+    assert said(rank, *words[:3], "--gate", "model") == gated, "the gate's folder names the ranker"
+    assert said(rank, *words[:3], "--gate", "model/gate.json") == gated
     folder.rename("moved")
-    assert told(rank, *words[:3], "--ranker", "moved") == gated
-    assert told(rank, *words[:3], "--gate", "moved") == gated
+    assert said(rank, *words[:3], "--ranker", "moved") == gated
+    assert said(rank, *words[:3], "--gate", "moved") == gated
 
 
 def test_the_gate_of_another_model_is_refused(folder: Path) -> None:
@@ -88,11 +85,11 @@ def test_a_gate_for_given_candidates_is_not_used_for_files(folder: Path) -> None
 
 def test_a_gate_for_files_is_not_used_for_given_candidates(folder: Path) -> None:
     assert calibrated("--from", "guide.md").startswith(PROMISE)
-    asked = told(ask, QUESTION, "--from", "guide.md", "--ranker", "model")
+    asked = said(ask, QUESTION, "--from", "guide.md", "--ranker", "model")
     assert asked["confidence"] is not None
-    assert told(ask, QUESTION, "--from", "guide.md", "--gate", "model") == asked
+    assert said(ask, QUESTION, "--from", "guide.md", "--gate", "model") == asked
     assert (
-        told(ask, QUESTION, "--from", "guide.md", "--ranker", "model", "--gate", "none")["confidence"] is None
+        said(ask, QUESTION, "--from", "guide.md", "--ranker", "model", "--gate", "none")["confidence"] is None
     )
     result = call(rank, QUESTION, "--candidates", "answers.txt", "--ranker", "model")
     assert "is for questions to files, and promises nothing for given candidates" in result.stderr
@@ -108,7 +105,7 @@ def test_a_name_looks_in_no_folder(folder: Path) -> None:
     calibrated()
     Path("overlap").mkdir()
     (folder / "gate.json").rename("overlap/gate.json")
-    assert "abstained" not in told(rank, QUESTION, "--candidates", "answers.txt", "--ranker", "overlap")
+    assert "abstained" not in said(rank, QUESTION, "--candidates", "answers.txt", "--ranker", "overlap")
 
 
 def test_other_verbs_take_folders(folder: Path) -> None:

@@ -12,6 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 import demur
+from cli.calling import invoke
 from demur.asking import Library, read_documents
 from demur.asking import calibrate as calibrate_library
 from demur.cli.asking.ask import ask
@@ -31,9 +32,7 @@ PROMISE = (
 
 
 def call(verb: Any, *arguments: object, input: str = "") -> str:
-    app = typer.Typer()
-    app.command()(verb)
-    result = CliRunner().invoke(app, list(map(str, arguments)), input=input, catch_exceptions=False)
+    result = invoke(verb, *arguments, input=input)
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -122,8 +121,8 @@ def test_a_gate_for_other_passages_or_another_ranker_is_refused(guide: Path) -> 
 
 
 def test_calibrate_asks_the_library(guide: Path) -> None:
-    formats.write("questions.jsonl", questions(Candidate("x", "Saws are lent for three weeks.", 1)))
-    formats.write("grid.jsonl", [Pool.of("Are saws lent?", ["?"], id=f"g{n}") for n in range(9)])
+    formats.write_pools("questions.jsonl", questions(Candidate("x", "Saws are lent for three weeks.", 1)))
+    formats.write_pools("grid.jsonl", [Pool.of("Are saws lent?", ["?"], id=f"g{n}") for n in range(9)])
     words = ("none", "questions.jsonl", "--from", "guide.md", "--risk", "0.2", "--grid", "grid.jsonl")
     assert call(calibrate, *words, "-o", "again.json").startswith(PROMISE)
     again, known = Gate.load("again.json"), Gate.load("gate.json")
@@ -133,7 +132,9 @@ def test_calibrate_asks_the_library(guide: Path) -> None:
     with pytest.raises(UsageError, match="proves nothing"):
         call(calibrate, *words[:4], "--check", "gate.json")
     right = "Saws are lent for three weeks."
-    formats.write("fresh.jsonl", [Pool.of("Are saws lent out?", [right], [1], f"f{n}") for n in range(9)])
+    formats.write_pools(
+        "fresh.jsonl", [Pool.of("Are saws lent out?", [right], [1], f"f{n}") for n in range(9)]
+    )
     fresh = ("fresh.jsonl", *words[2:4], "--check", "gate.json")
     assert call(calibrate, "none", *fresh).startswith("0 of 9 answers are wrong")
     with pytest.raises(UsageError, match="not for library"):
@@ -148,14 +149,14 @@ def test_the_examples_labels_promise_little_and_that_is_said() -> None:
     result = CliRunner().invoke(app, ["none", "example/questions", "--example"])
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert "38 labelled questions cannot carry the promise of at most 10 % wrong answers" in result.stderr
+    assert "38 labelled questions cannot promise that at most 10 % of the answers are wrong" in result.stderr
 
 
 def test_calibrate_writes_answer_sets(tmp_path: Path) -> None:
     pools = [
         Pool.of("saw drill", ["saw drill", "saw", "no"], [n % 2, 1 - n % 2, 0], str(n)) for n in range(40)
     ]
-    formats.write(tmp_path / "pools.jsonl", pools)
+    formats.write_pools(tmp_path / "pools.jsonl", pools)
     words = ("overlap", tmp_path / "pools.jsonl", "--set", "0.9")
     shown = call(calibrate, *words, "-o", tmp_path / "sets.json")
     assert shown.startswith("On average, sets made this way hold a correct answer for at least 90 %")
@@ -182,7 +183,7 @@ def test_rank_answers_or_abstains(guide: Path) -> None:
     assert lines[1].endswith("Saws are lent for three weeks.")
     lines = call(rank, *words, "strict.json", "--explain").splitlines()
     assert lines[0].startswith("No answer: its confidence ")
-    assert lines[1] == "What came nearest, but is not given as an answer:"
+    assert lines[1] == "Nearest miss, which is not given as an answer:"
     assert lines[-1].startswith("– ")
     told = json.loads(call(rank, *words, "strict.json", "--json"))
     assert told["ranker"].startswith("overlap")

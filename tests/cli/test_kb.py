@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from filelock import FileLock
 
-from demur.asking.finding import maker
-from demur.cli.main import main
+from cli.calling import printed, run
+from demur.asking.meaning.finding import maker
 from demur.kb.folder import KnowledgeBase
 from kb.base_toys import Hashing, write
 
@@ -21,25 +19,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "docs", {"a.md": "# Loans\n\nA drill may be kept for one week.\n"})
     write(tmp_path, {"faq.csv": "question,text\nWhen are you open?,On Mondays.\n"})
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("demur.asking.finding.maker", Hashing)
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["demur", *words])
-    with pytest.raises(SystemExit) as end:
-        main()
-    return int(end.value.code or 0)
-
-
-def told(capsys: pytest.CaptureFixture[str]) -> Any:
-    return json.loads(capsys.readouterr().out)
+    monkeypatch.setattr("demur.asking.meaning.finding.maker", Hashing)
 
 
 def test_a_base_is_made_updated_and_asked(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert run(monkeypatch, "kb", "add", "h.kb", "docs/", "faq.csv", "--json") == 0
-    made = told(capsys)
+    made = printed(capsys)
     assert [made[key] for key in ("generation", "sources", "passages", "embedded")] == [2, 2, 2, 2]
     assert [made[key] for key in ("added", "changed", "unchanged", "removed", "skipped")] == [2, 0, 0, 0, 0]
     assert made["files"][0] == {"source": "docs/a.md", "status": "added", "passages": 1, "reason": None}
@@ -47,18 +34,18 @@ def test_a_base_is_made_updated_and_asked(
         run(monkeypatch, "ask", "how long may I keep a drill?", "--kb", "h.kb", "--ranker", "bm25", "--json")
         == 0
     )
-    answer = told(capsys)["answer"]
+    answer = printed(capsys)["answer"]
     assert (answer["source"], answer["line"], answer["heading"]) == ("docs/a.md", 3, "Loans")
     write(tmp_path / "docs", {"b.txt": "It rained."})
     assert run(monkeypatch, "kb", "update", "h.kb", "--words-only") == 0
     assert "added docs/b.txt (1 passage)" in capsys.readouterr().out
     assert run(monkeypatch, "kb", "status", "h.kb", "--json") == 0
-    status = told(capsys)
+    status = printed(capsys)
     assert (status["passages"], status["embedded"], len(status["listed"])) == (3, 2, 3)
     assert run(monkeypatch, "kb", "rebuild", "h.kb", "--json") == 0
-    assert told(capsys)["embedded"] == 3
+    assert printed(capsys)["embedded"] == 3
     assert run(monkeypatch, "kb", "remove", "h.kb", "docs", "--json") == 0
-    assert told(capsys)["removed"] == 2
+    assert printed(capsys)["removed"] == 2
     assert run(monkeypatch, "kb", "status", "h.kb") == 0
     assert "1 source, 1 passage," in capsys.readouterr().out
 
@@ -100,7 +87,7 @@ def test_nothing_is_made_of_what_was_mistyped(
     assert run(monkeypatch, "kb", "add", "h.kb", "away.txt") == 2
     assert capsys.readouterr().err == "skipped away.txt: no such file; check the spelling of the path\n"
     assert run(monkeypatch, "kb", "add", "h.kb", "away.txt", "--json") == 2
-    made = told(capsys)
+    made = printed(capsys)
     assert (made["generation"], made["passages"], made["skipped"]) == (0, 0, 1)
     assert not (tmp_path / "h.kb").exists()
 
@@ -111,15 +98,15 @@ def test_a_file_is_one_source_however_its_path_is_spelt(
     assert run(monkeypatch, "kb", "add", "h.kb", "docs/../docs/a.md", "--words-only") == 0
     assert "added docs/a.md (1 passage)" in capsys.readouterr().out
     assert run(monkeypatch, "kb", "add", "h.kb", "docs/a.md", "docs/../docs", "./docs", "--json") == 0
-    made = told(capsys)
+    made = printed(capsys)
     assert made["sources"] == 1 and {each["source"] for each in made["files"]} == {"docs/a.md"}
     (tmp_path / "far" / "deep").mkdir(parents=True)
     write(tmp_path / "far", {"a.md": "# Other\n\nIt snowed.\n"})
     (tmp_path / "link").symlink_to(tmp_path / "far" / "deep")
     assert run(monkeypatch, "kb", "add", "h.kb", "link/../a.md", "--json") == 0  # beside deep, not here
-    assert told(capsys)["sources"] == 2
+    assert printed(capsys)["sources"] == 2
     assert run(monkeypatch, "kb", "remove", "h.kb", "docs/../docs/a.md", "--json") == 0
-    assert told(capsys)["removed"] == 1
+    assert printed(capsys)["removed"] == 1
 
 
 def test_a_base_and_files_are_not_asked_together(
@@ -137,30 +124,33 @@ def test_watching_takes_in_what_comes(
 
     def sleep(seconds: float) -> None:
         turns.append(seconds)
-        if len(turns) == 2:
+        if len(turns) == 3:
             raise SystemExit(0)
-        write(tmp_path / "docs", {"new.txt": "A new text."})
+        write(tmp_path / "docs", {"new.txt": "A new text.", "bad.pdf": "no PDF"})
 
     monkeypatch.setattr("time.sleep", sleep)
     assert run(monkeypatch, "kb", "update", "h.kb", "--watch", "--every", "3") == 0
-    assert "added docs/new.txt" in capsys.readouterr().out and turns == [3.0, 3.0]
+    told = capsys.readouterr()
+    assert "added docs/new.txt" in told.out and turns == [3.0, 3.0, 3.0]
+    assert "watching h.kb: its files are checked every 3 s; Ctrl-C stops" in told.err
+    assert told.err.count("bad.pdf") == 1  # what cannot be read is told once, not at every check
 
 
 def test_vectors_that_are_broken_off_are_told_and_made_later(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("demur.asking.finding.maker", lambda: Hashing(breaks_after=0))
+    monkeypatch.setattr("demur.asking.meaning.finding.maker", lambda: Hashing(breaks_after=0))
     assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 1
     assert "0 of 1 passages have vectors; demur kb update makes the others" in capsys.readouterr().err
-    monkeypatch.setattr("demur.asking.finding.maker", Hashing)
+    monkeypatch.setattr("demur.asking.meaning.finding.maker", Hashing)
     assert run(monkeypatch, "kb", "update", "h.kb", "--json") == 0
-    assert told(capsys)["embedded"] == 1
+    assert printed(capsys)["embedded"] == 1
 
 
 def test_what_is_added_is_found_by_meaning(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("demur.asking.finding.maker", maker)
+    monkeypatch.setattr("demur.asking.meaning.finding.maker", maker)
     assert run(monkeypatch, "kb", "add", "h.kb", "docs", "faq.csv", "--words-only") == 0
     asking = "ask", "Can I borrow the powertool for a few days?", "--kb", "h.kb", "--ranker", "meaning"
     assert run(monkeypatch, *asking, "--json") == 0
@@ -168,9 +158,9 @@ def test_what_is_added_is_found_by_meaning(
     assert "2 of 2 passages are found by words alone" in out.err
     KnowledgeBase("h.kb").embed(Hashing())  # of another make: as good as none
     assert run(monkeypatch, "kb", "status", "h.kb", "--json") == 0
-    assert told(capsys)["embedded"] == 0
+    assert printed(capsys)["embedded"] == 0
     assert run(monkeypatch, "kb", "update", "h.kb", "--json") == 0
-    assert told(capsys)["embedded"] == 2
+    assert printed(capsys)["embedded"] == 2
     assert run(monkeypatch, *asking, "--json") == 0
     out = capsys.readouterr()
     assert json.loads(out.out)["ranking"][0]["source"] == "docs/a.md" and not out.err

@@ -100,4 +100,6 @@ def test_over_a_knowledge_base(guide: Path, tmp_path: Path) -> None:
 def test_an_assistant_needs_documents() -> None:
     command = [sys.executable, "-m", "demur", "mcp"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "nothing to ask" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (
+        done.returncode == 2 and "no documents to ask" in done.stderr and len(done.stderr.splitlines()) == 1
+    )

@@ -30,12 +30,12 @@ MISTAKES = [
     (("ask", " ", "--from", "guide.md"), "the question is empty; write one in quotes"),
     (("rank", "who?", "--candidates", "empty.txt"), "empty.txt: no candidates; write one to a line"),
     ((*RANK, "who?", "--ranker", "modle/"), "modle/: no such folder; name the folder of a model"),
-    (("ask", "who?", "--from", "guide.md", "--risk", "10"), "a risk of 10 is no share of wrong answers"),
+    (("ask", "who?", "--from", "guide.md", "--risk", "10"), "a risk of 10 is not a share of wrong answers"),
     (("ask", "who?", "--from", "semicolons.csv"), "csv:1: columns separated by semicolons; save the file"),
     (("ask", "who?", "--from", "tabs.csv"), "tabs.csv:1: columns separated by tabs; save the file"),
     (("ask", "who?", "--from", "no-header.csv"), "or answer, as the first row names the columns"),
     (("evaluate", "semicolons.csv", "--ranker", "bm25"), "separate the columns by commas, not semicolons"),
-    (("calibrate", "none", "labelled.jsonl", "--from", "guide.md"), "1 questions was found in the files"),
+    (("calibrate", "none", "labelled.jsonl", "--from", "guide.md"), "1 question was found in the files"),
     (("export", "bm25", "-o", "fast"), "only those can be exported; demur train --base minilm makes one"),
 ]  # fmt: skip
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
-from typer.testing import CliRunner
 
 import demur
+from cli.calling import invoke
 from demur.cli.evaluation.plot import plot
 from demur.data import formats
 from demur.errors import UnknownName, UsageError
@@ -32,14 +31,12 @@ def pools(number: int, prefix: str = "q") -> list[Pool]:
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    formats.write("pools.jsonl", pools(120))
+    formats.write_pools("pools.jsonl", pools(120))
     return Path("pools.jsonl")
 
 
 def call(*arguments: object) -> Any:
-    app = typer.Typer()
-    app.command()(plot)
-    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+    return invoke(plot, *arguments)
 
 
 @pytest.mark.parametrize("show", ["curve", "histogram", "reliability"])
@@ -65,7 +62,7 @@ def test_a_gate_is_marked_on_questions_it_has_not_seen(data: Path) -> None:
         call(data, "-o", "plain.svg", "--show", show, "--ranker", "overlap")
         assert call(data, "-o", "marked.svg", "--show", show, "--gate", "gate.json").exit_code == 0
         assert Path("marked.svg").read_bytes() != Path("plain.svg").read_bytes()
-    formats.write("seen.jsonl", pools(300, "other"))
+    formats.write_pools("seen.jsonl", pools(300, "other"))
     with pytest.raises(UsageError, match="proves nothing"):
         call("seen.jsonl", "-o", "seen.svg", "--gate", "gate.json")
     assert not Path("seen.svg").exists()

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
+from cli.calling import invoke
 from demur.cli.ranking.rank import rank
 from demur.data import formats
 from demur.errors import DataError, UsageError
@@ -20,10 +19,7 @@ CANDIDATES = "saw\nsaw drill\nsaw drill lathe\nplane\n"
 
 
 def call(*arguments: object, input: str = CANDIDATES) -> Any:
-    app = typer.Typer()
-    app.command()(rank)
-    words = ["saw drill lathe", "--candidates", "-", *map(str, arguments)]
-    return CliRunner().invoke(app, words, input=input, catch_exceptions=False)
+    return invoke(rank, "saw drill lathe", "--candidates", "-", *arguments, input=input)
 
 
 @pytest.fixture
@@ -35,7 +31,7 @@ def labelled(tmp_path: Path) -> Path:
         for number in range(40)
         for place in [number % 2]
     ]
-    formats.write(tmp_path / "labelled.jsonl", pools)
+    formats.write_pools(tmp_path / "labelled.jsonl", pools)
     return tmp_path / "labelled.jsonl"
 
 
@@ -51,7 +47,7 @@ def test_a_set_is_printed_with_its_promise_in_one_sentence(labelled: Path) -> No
 
 
 def test_a_saved_rule_brings_its_ranker(labelled: Path, tmp_path: Path) -> None:
-    answer_sets("overlap", formats.read(labelled), 0.9).save(tmp_path / "sets.json")
+    answer_sets("overlap", formats.read_pools(labelled), 0.9).save(tmp_path / "sets.json")
     told = json.loads(call("--set", tmp_path / "sets.json", "--json").stdout)
     assert told["ranker"].startswith("overlap")
     assert len(told["ranking"]) == 4

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.calling import process
 from demur.cli.training.train import _trainer, line
 from demur.data import formats
 from demur.errors import UsageError
@@ -18,15 +19,10 @@ RECIPES = Path(__file__).parents[2] / "recipes"
 READER, TANDA = RECIPES / "reader-squad2.toml", RECIPES / "transfer-then-adapt.toml"
 
 
-def demur(*words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "demur", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    formats.write(tmp_path / "train.jsonl", made.pools(30))
-    formats.write(tmp_path / "dev.tsv", made.pools(8, seed=1))
+    formats.write_pools(tmp_path / "train.jsonl", made.pools(30))
+    formats.write_pools(tmp_path / "dev.tsv", made.pools(8, seed=1))
     return tmp_path
 
 
@@ -36,32 +32,33 @@ def test_a_recipe_and_options_make_the_same_model(data: Path) -> None:
     (data / "r.toml").write_text(
         f"trainer = '{trainer}'\nseed = 3\n[[stage]]\ndata = '{data}/train.jsonl'\ndev = '{data}/dev.tsv'\n"
     )
-    done = demur("train", data / "r.toml", "-o", data / "one", "--json")
+    done = process("train", data / "r.toml", "-o", data / "one", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     said = json.loads(done.stdout)
     assert said["ranker"] == f"siamese(folder={data / 'one'})" and len(said["stages"][0]["log"]) == 2
     assert set(said["dev"]["MAP"]) == {"mean", "low", "high"}
     words = ("--trainer", trainer, "--data", data / "train.jsonl", "--dev", data / "dev.tsv", "--seed", 3)
-    done = demur("train", *words, "-o", data / "two")
+    done = process("train", *words, "-o", data / "two")
     assert done.returncode == 0 and done.stdout.startswith("MAP ")
     assert (
-        done.stderr == f"trained on {said['stages'][0]['counts']['pairs']:,} judged answers: {data / 'two'}\n"
+        done.stderr
+        == f"trained on {said['stages'][0]['counts']['pairs']:,} labelled answers: {data / 'two'}\n"
     )
     files = [(data / name / "model.safetensors").read_bytes() for name in ("one", "two")]
     assert files[0] == files[1]
-    done = demur("evaluate", data / "dev.tsv", "--ranker", data / "one", "-m", "MAP", "--json")
+    done = process("evaluate", data / "dev.tsv", "--ranker", data / "one", "-m", "MAP", "--json")
     assert json.loads(done.stdout)["measures"]["MAP"]["mean"] == said["dev"]["MAP"]["mean"]
 
 
 @pytest.mark.slow
 def test_a_base_is_an_encoder_for_a_cross_encoder(data: Path) -> None:
     words = ("--data", data / "train.jsonl", "--dev", data / "dev.tsv", "--base", toys.classifier())
-    done = demur("train", *words, "-o", data / "m", "--json")
+    done = process("train", *words, "-o", data / "m", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     said = json.loads(done.stdout)
     assert said["ranker"].startswith("cross-encoder(")
     assert len(said["stages"][0]["log"]) == 3  # epochs
-    done = demur("train", *words, "--trainer", "cross-encoder(base=minilm)", "-o", data / "n")
+    done = process("train", *words, "--trainer", "cross-encoder(base=minilm)", "-o", data / "n")
     assert done.returncode == 2 and "give it once" in done.stderr
 
 
@@ -69,7 +66,7 @@ def test_a_precision_is_the_trainers_or_its_students() -> None:
     assert "precision=bf16" in str(_trainer(None, "minilm", "bf16"))
     student = '"cross-encoder(precision=fp32)"'
     assert _trainer("confident(student='cross-encoder')", None, "fp32") == f"confident(student={student})"
-    with pytest.raises(UsageError, match="--precision goes with --base or --trainer"):
+    with pytest.raises(UsageError, match="--precision needs --base or --trainer"):
         _trainer(None, None, "bf16")
     with pytest.raises(UsageError, match="the precision is given in --trainer and in --precision"):
         _trainer("cross-encoder(precision=fp32)", None, "bf16")
@@ -108,10 +105,10 @@ def test_of_two_processes_one_speaks_and_writes(data: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["train"], "say with -o which folder the model is to lie in"),
+        (["train"], "name the model's folder with -o"),
         (["train", "-o", "m"], "name a recipe, or labelled pools with --data; one of the two"),
         (["train", "r.toml", "--data", "x", "-o", "m"], "one of the two"),
-        (["train", "r.toml", "--seed", "1", "-o", "m"], "go with --data; a recipe says them itself"),
+        (["train", "r.toml", "--seed", "1", "-o", "m"], "need --data; a recipe has its own"),
         (["train", "r.toml", "-o", "m"], "r.toml: no such file; check the spelling of the path"),
         (["train", str(READER), "--scale", "huge", "-o", "m"], "its scales are cpu, full"),
         (["train", str(TANDA), "--scale", "full", "-o", "m"], "it has no scales"),
@@ -124,7 +121,7 @@ def test_misuse_is_one_line_and_exit_2(
     words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = demur(*words)
+    done = process(*words)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr and done.stderr.count("\n") == 1
 

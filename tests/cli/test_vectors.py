@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from demur.cli.training.vectors import app
-from demur.embedders import table_formats
+from demur.embedders.word_vectors import table_formats
 from demur.errors import DataError, DemurError, UsageError
 
 GUIDE = """# The workshop

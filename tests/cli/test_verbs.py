@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.calling import process
 from demur.data import formats
 from demur.types import Pool
 
@@ -19,32 +20,27 @@ POOLS = [
 ]
 
 
-def demur(*words: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "demur", *map(str, words)]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, encoding="utf-8", check=False)
-
-
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    formats.write(tmp_path / "pools.jsonl", POOLS)
+    formats.write_pools(tmp_path / "pools.jsonl", POOLS)
     return tmp_path / "pools.jsonl"
 
 
 def test_rank_reads_lines_and_objects(tmp_path: Path) -> None:
-    done = demur("rank", "which bee?", "--candidates", "-", stdin="an ape\n\nthe bee — 蜂\n")
+    done = process("rank", "which bee?", "--candidates", "-", stdin="an ape\n\nthe bee — 蜂\n")
     assert done.returncode == 0 and done.stderr == ""
     assert [line.split(maxsplit=2)[2] for line in done.stdout.splitlines()] == ["the bee — 蜂", "an ape"]
     (tmp_path / "c.jsonl").write_text('{"id": "a", "text": "an ape"}\n"a bee"\n', "utf-8")
-    done = demur("rank", "bee", "--candidates", tmp_path / "c.jsonl", "--top", 1, "--json")
+    done = process("rank", "bee", "--candidates", tmp_path / "c.jsonl", "--top", 1, "--json")
     assert json.loads(done.stdout)["ranking"][0]["text"] == "a bee"
 
 
 def test_score_writes_a_file_or_a_pipe(data: Path) -> None:
-    done = demur("score", data, "-o", data.parent / "out.run", "--json")
+    done = process("score", data, "-o", data.parent / "out.run", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["pairs"] == 7
     assert len((data.parent / "out.run").read_text().splitlines()) == 7
-    piped = demur("score", "-", "-o", "-", stdin=data.read_text("utf-8"))
+    piped = process("score", "-", "-o", "-", stdin=data.read_text("utf-8"))
     scores = [[c["score"] for c in json.loads(line)["candidates"]] for line in piped.stdout.splitlines()]
     run = formats.read_run(data.parent / "out.run")
     assert scores[0] == [run["q1"][id] for id in "012"]
@@ -53,18 +49,18 @@ def test_score_writes_a_file_or_a_pipe(data: Path) -> None:
 def test_evaluate_and_compare_go_hand_in_hand(data: Path) -> None:
     for ranker in ("bm25", "length"):
         out = data.parent / f"{ranker}.json"
-        done = demur("evaluate", data, "--ranker", ranker, "-m", "MAP,P@1", "-o", out)
+        done = process("evaluate", data, "--ranker", ranker, "-m", "MAP,P@1", "-o", out)
         assert done.returncode == 0, done.stderr
         report = json.loads(out.read_text())
         assert {"measures", "convention", "pools", "skipped", "per_pool"} <= set(report)
         assert (report["convention"], report["pools"], report["skipped"]) == ("fixed", 2, 1)
         assert set(report["measures"]["MAP"]) == {"mean", "low", "high"}
-    done = demur("compare", data.parent / "bm25.json", data.parent / "length.json", "--json")
+    done = process("compare", data.parent / "bm25.json", data.parent / "length.json", "--json")
     assert done.returncode == 0 and json.loads(done.stdout)
 
 
 def test_a_table_for_people_names_convention_and_skipped(data: Path) -> None:
-    done = demur("evaluate", data, "--ranker", "bm25", "--convention", "semeval10")
+    done = process("evaluate", data, "--ranker", "bm25", "--convention", "semeval10")
     assert "convention semeval10: 3 pools, 0 skipped" in done.stdout and done.stderr == ""
 
 
@@ -97,7 +93,7 @@ def test_a_table_for_people_names_convention_and_skipped(data: Path) -> None:
     ],
 )
 def test_misuse_is_one_line_and_exit_2(data: Path, words: list[str], message: str) -> None:
-    done = demur(*(word.format(data=data) for word in words))
+    done = process(*(word.format(data=data) for word in words))
     assert done.returncode == 2, done.stdout + done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("demur: ") and done.stderr.count("\n") == 1
@@ -105,18 +101,18 @@ def test_misuse_is_one_line_and_exit_2(data: Path, words: list[str], message: st
 
 
 def test_unknown_options_exit_2() -> None:
-    assert demur("score", "--no-such-option").returncode == 2
-    assert demur("nonsense").returncode == 2
+    assert process("score", "--no-such-option").returncode == 2
+    assert process("nonsense").returncode == 2
 
 
 def test_version_and_bare_call() -> None:
-    assert demur("--version").stdout.startswith("demur ")
-    assert "reproduce" in demur().stdout + demur().stderr
+    assert process("--version").stdout.startswith("demur ")
+    assert "reproduce" in process().stdout + process().stderr
 
 
 def test_a_closed_pipe_is_silent(data: Path) -> None:
     many = data.parent / "many.jsonl"
-    formats.write(many, [Pool.of("ape", ["an ape " * 50], id=str(n)) for n in range(3000)])
+    formats.write_pools(many, [Pool.of("ape", ["an ape " * 50], id=str(n)) for n in range(3000)])
     command = f"{sys.executable} -m demur score {many} -o - | head -n 1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.count("\n") == 1

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from asking.faq import ROWS, STRANGE
-from demur.cli.main import main
+from cli.calling import run
 
 
 @pytest.fixture(autouse=True)
@@ -20,13 +19,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         csv.writer(file).writerows([("question", "answer"), *ROWS.items()])
     (tmp_path / "a.txt").write_text("It rained.", "utf-8")
     monkeypatch.chdir(tmp_path)
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["demur", *words])
-    with pytest.raises(SystemExit) as end:
-        main()
-    return int(end.value.code or 0)
 
 
 def test_a_gate_from_an_faq_is_taken_up_by_ask(
@@ -39,7 +31,7 @@ def test_a_gate_from_an_faq_is_taken_up_by_ask(
     assert told["estimates"]["left_out_alone"] == 40 and told["scope"]
     assert run(monkeypatch, *made) == 0
     shown = capsys.readouterr()
-    assert told["promise"] in shown.out and "this is no promise" in shown.out and "not kept" in shown.err
+    assert told["promise"] in shown.out and "this is not a promise" in shown.out and "not saved" in shown.err
     asking = "--from", "faq.csv", "--ranker", "meaning", "--gate", "gate.json", "--json"
     assert run(monkeypatch, "ask", "How long may I keep a drill?", *asking) == 0
     answer: Any = json.loads(capsys.readouterr().out)
@@ -55,7 +47,7 @@ def test_too_few_entries_are_a_failure_not_a_misuse(
 ) -> None:
     assert run(monkeypatch, "calibrate", "--from", "faq.csv", "--without-labels", "--json") == 1
     shown = capsys.readouterr()
-    assert json.loads(shown.out)["threshold"] is None and "take a larger share away with --apart" in shown.err
+    assert json.loads(shown.out)["threshold"] is None and "entries with --apart 0.5, or of" in shown.err
 
 
 @pytest.mark.parametrize(
@@ -89,7 +81,7 @@ def test_a_base_is_calibrated_by_its_own_labels(
     base.add("faq.csv")
     base.embed()
     assert run(monkeypatch, "calibrate", "meaning", "--kb", "faq.kb") == 2
-    assert "keeps no labels" in capsys.readouterr().err
+    assert "has no labels" in capsys.readouterr().err
     for place in base.all_places():
         base.label(base.passage(place).question, place, 1)
     made = "calibrate", "meaning", "--kb", "faq.kb", "--risk", "0.4", "-o", "gate.json", "--json"

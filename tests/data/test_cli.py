@@ -47,6 +47,18 @@ def test_show_a_dataset(root: Path) -> None:
     assert json.loads(run("show", "wikiqa", "--json"))["counts"]["test/clean"]["pools"] == 237
 
 
+def test_show_a_dataset_says_where_its_files_belong(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [line.split() for line in run("show", "wikiqa").splitlines()]
+    assert ["wikiqa/WikiQA-train.tsv.gz", "here", "for", "train"] in lines
+    assert ["wikiqa/WikiQA-test.tsv.gz", "missing", "for", "test"] in lines
+    assert f"below the folder that DEMUR_DATA names ({root})" in run("show", "wikiqa")
+    assert json.loads(run("show", "wikiqa", "--json"))["needs"]["dev"] == ["wikiqa/WikiQA-dev.tsv.gz"]
+    shared = [line for line in run("show", "example").splitlines() if line.startswith("files")]
+    assert not shared, "what comes with demur needs no files"
+    monkeypatch.delenv("DEMUR_DATA")
+    assert "below the folder that DEMUR_DATA names (not set yet)" in run("show", "wikiqa")
+
+
 def test_show_a_split(root: Path) -> None:
     text = run("show", "wikiqa/train")
     assert "2 labelled 0 (50.0%)" in text

@@ -112,9 +112,9 @@ def test_an_unknown_attribute_names_the_ids_there_are() -> None:
 
 
 def test_pools_need_a_split_and_a_dataset_none() -> None:
-    with pytest.raises(UsageError, match="several splits; say which one: wikiqa/train, "):
+    with pytest.raises(UsageError, match="name one of its splits: wikiqa/train, "):
         pools("wikiqa")
-    with pytest.raises(UsageError, match="name the dataset alone"):
+    with pytest.raises(UsageError, match="name only the dataset"):
         dataset("wikiqa/test")
 
 
@@ -141,7 +141,7 @@ def test_missing_data_says_which_file_and_how_to_obtain_it(
 def test_parts_of_a_file_of_ones_own(tmp_path: Path) -> None:
     made = [Pool.of(f"q{n}", ["a", "b"], [n % 2, 0], id=str(n)) for n in range(10)]
     file = tmp_path / "faq.jsonl"
-    formats.write(file, made)
+    formats.write_pools(file, made)
     assert [pool.id for pool in pools(f"{file}/answerable")] == ["1", "3", "5", "7", "9"]
     assert len(pools(f"{file}/answerable/sample-2-seed-4")) == 2
     with pytest.raises(UnknownName, match=r"unknown subset of .*faq.jsonl 'answerabel'; did you mean"):

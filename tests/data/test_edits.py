@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from demur.data import edits
+from demur.data.perturbing import edits
 from demur.text import STOPWORDS, token_spans
 
 

@@ -22,7 +22,7 @@ def test_wikiqa(write: Write) -> None:
         "Q1\tq?\tD1\tT\tD1-1\tc\t0",
         "Q2\tq?\tD2\tU\tD2-0\tc\t0",
     )
-    pools = list(wikiqa.read(write("w.tsv", *(f"{row}\r" for row in rows))))
+    pools = list(wikiqa.read_pools(write("w.tsv", *(f"{row}\r" for row in rows))))
     assert outline(pools) == [
         ("Q1", "q?", [("D1-0", 'a "b', 1), ("D1-1", "c", 0)]),
         ("Q2", "q?", [("D2-0", "c", 0)]),
@@ -165,8 +165,8 @@ def test_some_questions_of_squad_are_held_out_and_the_rest_is_learnt_from(
 @pytest.mark.parametrize(
     ("read", "rows", "words"),
     [
-        (wikiqa.read, ["h\t" * 6, "a\tb"], "x:2: 2 columns where 7 were expected"),
-        (wikiqa.read, ["h\t" * 6, "a\t" * 6 + "yes"], "x:2: label 'yes' is neither 0 nor 1"),
+        (wikiqa.read_pools, ["h\t" * 6, "a\tb"], "x:2: 2 columns where 7 were expected"),
+        (wikiqa.read_pools, ["h\t" * 6, "a\t" * 6 + "yes"], "x:2: label 'yes' is neither 0 nor 1"),
         (trecqa.read_tsv, ["h\t" * 3, "1\tq\ta\tNaN"], "label 'NaN'"),
     ],
 )

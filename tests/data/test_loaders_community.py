@@ -152,14 +152,14 @@ def test_fiqa(write: Write) -> None:
     qrels = write("r.tsv", "\tqid\tdocid", "0\t3\t11", "1\t4\t12", "2\t4\t99", "3\t5\t11")
     splits = write("s.json", '{"train": [5], "test": [3, 4]}')
     answers = write("a.tsv", "11\tA", "12\tB")
-    assert outline(list(fiqa.read(questions, qrels, splits, answers))) == [
+    assert outline(list(fiqa.read_pools(questions, qrels, splits, answers))) == [
         ("3", "one?", [("11", "A", 1), ("12", "B", 0)]),
         ("4", 'a "b"?', [("11", "A", 0), ("12", "B", 1)]),
     ]
 
 
 def test_yahoocqa_gathers_by_question_text(write: Write) -> None:
-    pools = list(yahoocqa.read("test", write("y.txt", "q#a#0", "r#b#1", "q#c#1")))
+    pools = list(yahoocqa.read_pools("test", write("y.txt", "q#a#0", "r#b#1", "q#c#1")))
     assert [(p.id, p.question, p.answers, p.labels) for p in pools] == [
         ("test-1", "q", ["a", "c"], [0, 1]),
         ("test-2", "r", ["b"], [1]),
@@ -171,13 +171,13 @@ def test_covidfaq_has_each_answer_under_its_questions_in_every_pool(write: Write
     questions = write("f.tsv", "1\tHow is it?", "2\tWhat now?", "1\tIs it wet?")
     queries = write("q.tsv", "7\t1\twet?", "8\t1,2\tand?")
     first, second = "How is it?\nIs it wet?\nIt rains.", 'What now?\nSay "no".'
-    assert outline(list(covidfaq.read(answers, queries, questions))) == [
+    assert outline(list(covidfaq.read_pools(answers, queries, questions))) == [
         ("7", "wet?", [("1", first, 1), ("2", second, 0)]),
         ("8", "and?", [("1", first, 1), ("2", second, 1)]),
     ]
-    assert next(covidfaq.read(answers, queries)).answers == ["It rains.", 'Say "no".']
+    assert next(covidfaq.read_pools(answers, queries)).answers == ["It rains.", 'Say "no".']
 
 
 def test_covidfaq_with_a_right_answer_that_is_not_there_is_one_clear_line(write: Write) -> None:
     with pytest.raises(DataError, match=r"q\.tsv:1: there is no answer '3'"):
-        next(covidfaq.read(write("a.tsv", "1\tyes"), write("q.tsv", "7\t1,3\twet?")))
+        next(covidfaq.read_pools(write("a.tsv", "1\tyes"), write("q.tsv", "7\t1,3\twet?")))

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from demur.data import load, perturb, pools
-from demur.data.roles import swapped
+from demur.data import load, pools
+from demur.data.perturbing import perturb
+from demur.data.perturbing.roles import swapped
 from demur.errors import UnknownName
 from demur.types import Candidate, Pool
 

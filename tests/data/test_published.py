@@ -60,7 +60,7 @@ def test_ids_are_unique_within_a_split_and_candidates_within_a_pool() -> None:
     names = "wikiqa trecqa selqa antique semeval2016 fiqa yahoocqa insuranceqa covidfaq"
     for name in names.split():
         for split, found in dataset(name).pools.items():
-            if any(sources.find(file) is None for file in found.files):
+            if any(sources.find_file(file) is None for file in found.files):
                 continue
             kept: list[Pool] = list(found.stream())
             assert len({pool.id for pool in kept}) == len(kept), (name, split)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from demur.data.subsets import find
+from demur.data.subsets import find_subset
 from demur.types import Pool
 
 POOLS = [Pool.of("who?", ["ann"], id=str(n)) for n in range(40)]
 
 
 def ids(name: str) -> list[str]:
-    return [pool.id for pool in find(name, {}, "toy/test")(POOLS)]
+    return [pool.id for pool in find_subset(name, {}, "toy/test")(POOLS)]
 
 
 def test_the_rest_is_all_that_the_sample_is_not() -> None:

@@ -25,7 +25,7 @@ QUERY = {
 
 def test_each_passage_is_a_question_of_squads_kind(write: Write) -> None:
     several = {**QUERY, "query_id": "b", "answer": ["磨坊", "都灵", "", "磨坊"]}
-    pools = list(sogourc.read(write("s.jsonl", json.dumps(QUERY), "", json.dumps(several))))
+    pools = list(sogourc.read_pools(write("s.jsonl", json.dumps(QUERY), "", json.dumps(several))))
     assert [(pool.id, pool.question, pool.labels) for pool in pools] == [
         ("17-3", "窑在哪里", [1]),
         ("17-1", "窑在哪里", [0]),
@@ -48,5 +48,5 @@ def test_each_passage_is_a_question_of_squads_kind(write: Write) -> None:
 )
 def test_what_is_broken_is_one_line_with_its_place(write: Write, broken: str) -> None:
     with pytest.raises(DataError, match=r"s\.jsonl:2: not of the expected shape") as caught:
-        list(sogourc.read(write("s.jsonl", json.dumps(QUERY), broken)))
+        list(sogourc.read_pools(write("s.jsonl", json.dumps(QUERY), broken)))
     assert "\n" not in str(caught.value)

@@ -22,7 +22,7 @@ POOLS = [
     ("name", "ids"), [("answerable", "126"), ("clean", "16"), ("nonempty", "12356"), ("sample-9", "123456")]
 )
 def test_general_subsets(name: str, ids: str) -> None:
-    assert "".join(pool.id for pool in subsets.find(name, {}, "x")(POOLS)) == ids
+    assert "".join(pool.id for pool in subsets.find_subset(name, {}, "x")(POOLS)) == ids
 
 
 def many(count: int) -> list[Pool]:
@@ -45,8 +45,8 @@ def test_a_sample_depends_on_the_seed_and_on_nothing_else() -> None:
     pools = many(200)
     first = {pool.id for pool in subsets.sample(pools, 20)}
     assert first == {pool.id for pool in subsets.sample(reversed(pools), 20)}
-    assert first == {pool.id for pool in subsets.find("sample-20", {}, "x")(pools)}
-    other = {pool.id for pool in subsets.find("sample-20-seed-1", {}, "x")(pools)}
+    assert first == {pool.id for pool in subsets.find_subset("sample-20", {}, "x")(pools)}
+    other = {pool.id for pool in subsets.find_subset("sample-20-seed-1", {}, "x")(pools)}
     assert len(first & other) < 10
 
 
@@ -60,4 +60,4 @@ def test_every_pool_is_drawn_equally_often() -> None:
 
 def test_an_unknown_subset_names_the_known_ones() -> None:
     with pytest.raises(UnknownName, match=r"answerable, clean,.* mine,.* nonempty, rest-100, sample-100"):
-        subsets.find("sample-", {"mine": subsets.clean}, "x/test")
+        subsets.find_subset("sample-", {"mine": subsets.clean}, "x/test")

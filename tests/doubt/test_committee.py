@@ -63,14 +63,14 @@ def test_a_gate_asks_the_committee_it_was_made_for(tmp_path: Path) -> None:
     made_for = qualifier("committee", model=str(tmp_path / "model"))
     again = qualifier(made_for.spec)
     assert again.confidence(pools, scores).tolist() == made_for.confidence(pools, scores).tolist()
-    with pytest.raises(UsageError, match="not what it was"):
+    with pytest.raises(UsageError, match="has changed; calibrate"):
         qualifier(made_for.spec, of="0123").confidence(pools, scores)
     with pytest.raises(UsageError, match="needs the folder"):
         qualifier("committee").confidence(pools, scores)
     save(ranker("committee", rankers="bm25(stats=dataset); length", how="rank"), tmp_path / "other")
     with pytest.raises(UsageError, match=r"needs word statistics first; .* stats=pool"):
         qualifier("committee", model=str(tmp_path / "other")).confidence(pools, scores)
-    with pytest.raises(UsageError, match="no committee"):
+    with pytest.raises(UsageError, match="not a committee"):
         qualifier("committee", model="bm25").confidence(pools, scores)
 
 
@@ -102,5 +102,5 @@ def test_a_committee_written_anew_is_read_anew(tmp_path: Path) -> None:
     first = qualifier("committee", model=model).spec
     save(ranker("committee", rankers="bm25; overlap", how="rank"), model)
     assert qualifier("committee", model=model).spec != first
-    with pytest.raises(UsageError, match="not what it was"):
+    with pytest.raises(UsageError, match="has changed; calibrate"):
         qualifier(first).confidence(pools, ranker(model).score_pools(pools))

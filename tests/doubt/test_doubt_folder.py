@@ -10,14 +10,14 @@ import pytest
 
 import demur
 from demur.doubt import doubt, observe
-from demur.doubt.doubt_folder import Kept, opened, place_of, save, taught
-from demur.doubt.probe_cnn import ProbeCNN
-from demur.doubt.probe_training import ProbeTrainer
+from demur.doubt.doubt_folder import Kept, open_doubt, place_of, save, train_doubt
+from demur.doubt.probing.probe_cnn import ProbeCNN
+from demur.doubt.probing.probe_training import ProbeTrainer
 from demur.doubt.qualifier import Reading
 from demur.errors import DataError, UsageError
 from demur.rankers.opening import save as save_reader
 from demur.reading.opening import reader as resolve_reader
-from demur.reading.span_reader import SpanReader
+from demur.reading.readers.span_reader import SpanReader
 from demur.risk import qualifier
 from demur.types import Pool
 from doubt.test_probes import pools
@@ -40,12 +40,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_reader_carries_its_doubt(folder: Path) -> None:
     reader = resolve_reader(folder)
-    kept = opened(reader)
+    kept = open_doubt(reader)
     assert place_of(reader) == folder / "doubt" and kept.probes is not None
-    found = kept.doubt.sure(observe(reader, pools(), kept.probes))
-    again = opened(resolve_reader(folder))
+    found = kept.doubt.confidence_of(observe(reader, pools(), kept.probes))
+    again = open_doubt(resolve_reader(folder))
     assert kept.doubt.spec == again.doubt.spec == ProbeCNN(epochs=1).spec
-    assert (again.doubt.sure(observe(reader, pools(), again.probes)) == found).all()
+    assert (again.doubt.confidence_of(observe(reader, pools(), again.probes)) == found).all()
     assert np.isfinite(found).all() and np.std(found) > 0
 
 
@@ -55,34 +55,34 @@ def test_any_doubt_can_be_kept(folder: Path, tmp_path: Path, spec: str) -> None:
     seen = observe(reader, pools())
     fitted = doubt(spec).fit(seen, RIGHT)
     save(Kept(fitted), reader, tmp_path / "doubt", {"data": "toys"})
-    kept = opened(reader, tmp_path / "doubt")
-    assert (kept.doubt.sure(seen, [seen]) == fitted.sure(seen, [seen])).all()
+    kept = open_doubt(reader, tmp_path / "doubt")
+    assert (kept.doubt.confidence_of(seen, [seen]) == fitted.confidence_of(seen, [seen])).all()
     assert json.loads((tmp_path / "doubt" / "ranker.json").read_text())["made"]["data"] == "toys"
 
 
 def test_a_doubt_is_taught_at_once(folder: Path, tmp_path: Path) -> None:
     reader = resolve_reader(folder)
-    kept = taught("learned(features='proba; layers')", reader, pools(), train=pools())
+    kept = train_doubt("learned(features='proba; layers')", reader, pools(), train=pools())
     save(kept, reader, tmp_path / "doubt")
-    found = opened(reader, tmp_path / "doubt").confidence(reader, pools())
+    found = open_doubt(reader, tmp_path / "doubt").confidence(reader, pools())
     assert (found == kept.confidence(reader, pools())).all() and found.shape == (7,)
-    proba = taught("proba", reader, pools())
+    proba = train_doubt("proba", reader, pools())
     assert np.allclose(proba.confidence(reader, pools()), observe(reader, pools()).probability)
-    with pytest.raises(UsageError, match="questions to teach them"):
-        taught("probe-cnn", reader, pools())
+    with pytest.raises(UsageError, match="questions to train them"):
+        train_doubt("probe-cnn", reader, pools())
 
 
 def test_a_doubt_of_another_reader_or_a_broken_one_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is the doubt of another reader"):
-        opened(SpanReader(model=toys.answerer(), max_length=48), folder / "doubt")
+        open_doubt(SpanReader(model=toys.answerer(), max_length=48), folder / "doubt")
     with pytest.raises(UsageError, match="is not in a folder"):
-        opened(SpanReader(model=toys.answerer()))
+        open_doubt(SpanReader(model=toys.answerer()))
     reader = resolve_reader(folder)
     save(Kept(doubt("learned").fit(observe(reader, pools()), RIGHT)), reader, tmp_path / "doubt")
     file = tmp_path / "doubt" / "learnt.safetensors"
     file.write_bytes(file.read_bytes()[:-1] + b"x")
     with pytest.raises(DataError, match="checksum"):
-        opened(reader, tmp_path / "doubt")
+        open_doubt(reader, tmp_path / "doubt")
     with pytest.raises(UsageError, match="fit it before"):
         Kept(ProbeCNN())
 
@@ -112,7 +112,7 @@ def test_it_qualifies_what_any_ranker_puts_first(folder: Path) -> None:
         Reading(reader=str(folder), by="proba", of="0" * 16).confidence(asked, scores)
     with pytest.raises(UsageError, match="needs a reader"):
         Reading().confidence(asked, scores)
-    with pytest.raises(UsageError, match="must learn first"):
+    with pytest.raises(UsageError, match="must be trained first"):
         Reading(reader=str(folder), by="probe-cnn")
 
 
@@ -141,17 +141,18 @@ for name in ("torch", "transformers", "sklearn"):
     sys.modules[name] = None
 import numpy as np
 from demur.doubt import doubt
-from demur.doubt.probes import drawn
+from demur.doubt.probing.probes import drawn
 from demur.doubt.doubt_folder import Kept
-from demur.doubt.probe_cnn import forward
+from demur.doubt.probing.probe_cnn import forward
 from doubt.seen import made
 seen, right = made(20)
-print(doubt("proba").sure(seen).shape, doubt("learned").fit(seen, right).sure(seen).shape)
-print(doubt("averaged(by=max)").sure(seen, [seen]).shape)
+print(doubt("proba").confidence_of(seen).shape, doubt("learned").fit(seen, right).confidence_of(seen).shape)
+print(doubt("averaged(by=max)").confidence_of(seen, [seen]).shape)
 print(drawn([np.zeros((5, 2), np.float32)]).shape)
 shapes = {"first.weight": (16, 2, 3, 3), "first.bias": (16,), "second.weight": (8, 16, 3, 3),
           "second.bias": (8,), "last.weight": (1, 8 * 3 * 10), "last.bias": (1,)}
-print(doubt("probe-cnn").knowing({n: np.zeros(s, np.float32) for n, s in shapes.items()}).sure(seen).shape)
+knows = {n: np.zeros(s, np.float32) for n, s in shapes.items()}
+print(doubt("probe-cnn").knowing(knows).confidence_of(seen).shape)
 """
     tests = Path(__file__).parents[1]
     done = subprocess.run(

@@ -10,9 +10,9 @@ from demur.doubt import Observed, doubt, observe
 from demur.doubt.features import FEATURES
 from demur.errors import DataError, DemurError, UsageError
 from demur.evaluation.selective.measures import AURC, AUROC, EAURC
-from demur.reading.network import NetworkReader
 from demur.reading.opening import reader as resolve_reader
-from demur.reading.span_reader import SpanReader
+from demur.reading.readers.network import NetworkReader
+from demur.reading.readers.span_reader import SpanReader
 from demur.types import Pool
 from doubt.seen import log_softmax, made
 from doubt.test_probes import pools
@@ -89,7 +89,7 @@ def test_all_share_one_prediction_and_so_one_oracle() -> None:
     assert oracle == pytest.approx(np.mean(best)), "all right answers first, then the wrong ones"
     areas = []
     for each in (doubt("proba"), doubt("averaged"), doubt("averaged(by=max)"), *taught):
-        sure = each.sure(seen, others)
+        sure = each.confidence_of(seen, others)
         assert sure.shape == (200,) and np.isfinite(sure).all()
         areas.append(AURC.of(sure, ~right))
         assert areas[-1] > oracle - 1e-12 and areas[-1] - EAURC.of(sure, ~right) == pytest.approx(oracle)
@@ -101,7 +101,7 @@ def test_averages_by_hand() -> None:
     seen, _ = made(50)
     others = others_of(seen, 2)
     members = [seen, *others]
-    fixed, free = (doubt(f"averaged(by={by})").sure(seen, others) for by in ("fixed", "max"))
+    fixed, free = (doubt(f"averaged(by={by})").confidence_of(seen, others) for by in ("fixed", "max"))
     assert np.allclose(fixed, np.mean([each.probability_of(seen) for each in members], axis=0))
     for place in range(50):
         a, b = seen.bounds[place], seen.bounds[place + 1]
@@ -110,7 +110,7 @@ def test_averages_by_hand() -> None:
         spans = [(s, e) for s in range(1, b - a) for e in range(s, min(s + 4, b - a))]
         assert free[place] == pytest.approx(max(starts[s] * ends[e] for s, e in spans), rel=1e-5)
     assert (free != fixed).any()
-    passes = doubt("averaged(own=false)").sure(seen, others)
+    passes = doubt("averaged(own=false)").confidence_of(seen, others)
     assert np.allclose(passes, np.mean([each.probability_of(seen) for each in others], axis=0))
 
 
@@ -118,8 +118,10 @@ def test_one_reader_averaged_is_that_reader() -> None:
     asked = pools()
     seen = observe(reader(), asked)
     again = observe(reader(), asked, fixed=seen)
-    assert np.allclose(doubt("averaged").sure(seen, [again]), seen.probability, rtol=1e-4)
-    assert np.allclose(doubt("averaged(by=max)").sure(seen, [again])[:-1], seen.probability[:-1], rtol=1e-4)
+    assert np.allclose(doubt("averaged").confidence_of(seen, [again]), seen.probability, rtol=1e-4)
+    assert np.allclose(
+        doubt("averaged(by=max)").confidence_of(seen, [again])[:-1], seen.probability[:-1], rtol=1e-4
+    )
 
 
 def test_other_readers_speak_of_the_fixed_span() -> None:
@@ -149,7 +151,7 @@ def test_passes_with_dropout_differ_and_leave_the_reader_as_it_was(kind: str) ->
     assert not np.allclose(one.starts, two.starts, atol=1e-4)
     assert not np.allclose(one.starts, seen.starts, atol=1e-4)
     assert (observe(mine, asked).starts == seen.starts).all() and not mine._network()[0].training
-    mean = doubt("averaged(own=false)").sure(seen, [one, two])
+    mean = doubt("averaged(own=false)").confidence_of(seen, [one, two])
     assert np.allclose(mean, (one.probability_of(seen) + two.probability_of(seen)) / 2)
 
 
@@ -162,13 +164,13 @@ def test_learned_finds_what_tells_right_from_wrong() -> None:
         for each, good in ((seen, right), (fresh, of_fresh))
     )
     taught = doubt("learned(features=wording)").fit(seen, right)
-    assert AUROC.of(taught.sure(fresh), ~of_fresh) > 0.95, "its slope goes down"
-    assert ((taught.sure(fresh) > 0) & (taught.sure(fresh) < 1)).all()
+    assert AUROC.of(taught.confidence_of(fresh), ~of_fresh) > 0.95, "its slope goes down"
+    assert ((taught.confidence_of(fresh) > 0) & (taught.confidence_of(fresh) < 1)).all()
     layers = doubt("learned(features=layers)").fit(seen, right)
-    assert AUROC.of(layers.sure(fresh), ~of_fresh) > 0.9
+    assert AUROC.of(layers.confidence_of(fresh), ~of_fresh) > 0.9
     again = doubt("learned(features=wording)").knowing(taught.learnt)
-    assert np.allclose(again.sure(fresh), taught.sure(fresh), rtol=1e-6)
-    constant = doubt("learned").fit(seen, np.ones(len(seen), np.bool_)).sure(fresh)
+    assert np.allclose(again.confidence_of(fresh), taught.confidence_of(fresh), rtol=1e-6)
+    constant = doubt("learned").fit(seen, np.ones(len(seen), np.bool_)).confidence_of(fresh)
     assert (constant > 0.5).all()
 
 
@@ -186,12 +188,12 @@ def test_what_is_wrong_is_one_clear_line() -> None:
         with pytest.raises(DemurError):
             doubt(spec)
     with pytest.raises(UsageError, match="snapshots, seeds, or passes"):
-        doubt("averaged").sure(seen)
+        doubt("averaged").confidence_of(seen)
     with pytest.raises(UsageError, match="different questions or windows"):
-        doubt("averaged").sure(seen, [seen.take(np.arange(9))])
-    with pytest.raises(UsageError, match="learnt nothing yet"):
-        doubt("learned").sure(seen)
-    with pytest.raises(UsageError, match="gives none"):
+        doubt("averaged").confidence_of(seen, [seen.take(np.arange(9))])
+    with pytest.raises(UsageError, match="is not trained yet"):
+        doubt("learned").confidence_of(seen)
+    with pytest.raises(UsageError, match="answers none"):
         doubt("learned").fit(dataclasses.replace(seen, says=np.zeros(10, np.bool_)), right)
     with pytest.raises(UsageError, match="observe with probes"):
         doubt("learned(features=layers)").fit(
@@ -203,4 +205,4 @@ def test_no_questions_are_observed_too() -> None:
     none: list[Pool] = []
     seen = observe(reader(), none)
     assert len(seen) == 0 and seen.bounds.tolist() == [0]
-    assert doubt("proba").sure(seen).shape == (0,)
+    assert doubt("proba").confidence_of(seen).shape == (0,)

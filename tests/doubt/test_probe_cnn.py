@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from demur.doubt import doubt
-from demur.doubt.cnn_training import scores
 from demur.doubt.observed import Observed
-from demur.doubt.probe_cnn import FIRST, SECOND, ProbeCNN, forward
+from demur.doubt.probing.cnn_training import scores
+from demur.doubt.probing.probe_cnn import FIRST, SECOND, ProbeCNN, forward
 from demur.errors import UsageError
 from demur.evaluation.selective.measures import AURC, AUROC
-from demur.nets import probe_cnn as nets
+from demur.nets.readers import probe_cnn as nets
 from demur.types import IntArray
 from doubt.seen import made
 
@@ -41,8 +41,8 @@ def test_numpy_says_what_torch_says(settings: str) -> None:
     assert isinstance(how, ProbeCNN)
     net = network(how.height(seen))
     taught = how.knowing(weights(net))
-    assert np.allclose(taught.sure(seen), scores(net, how, seen), rtol=0, atol=1e-5)
-    assert np.std(taught.sure(seen)) > 1e-4
+    assert np.allclose(taught.confidence_of(seen), scores(net, how, seen), rtol=0, atol=1e-5)
+    assert np.std(taught.confidence_of(seen)) > 1e-4
 
 
 def test_padding_changes_nothing() -> None:
@@ -56,7 +56,7 @@ def test_padding_changes_nothing() -> None:
     assert torch.allclose(short, long, atol=1e-6)
     numbers = [forward(weights(net), *each, 10) for each in ((images, there), longer)]
     assert np.allclose(numbers[0], numbers[1], rtol=0, atol=1e-6)
-    alone = [how.knowing(weights(net)).sure(seen.take([place]))[0] for place in range(12)]
+    alone = [how.knowing(weights(net)).confidence_of(seen.take([place]))[0] for place in range(12)]
     assert np.allclose(alone, numbers[0], rtol=0, atol=1e-6)
     junk = (
         longer[0] + 5 * ~longer[1][:, None, :, None]
@@ -69,8 +69,8 @@ def test_order_counts_as_read_and_not_when_sorted() -> None:
     other = turned(seen, np.random.default_rng(1))
     net = network()
     sorted_, as_read = (ProbeCNN(order=order).knowing(weights(net)) for order in ("sorted", "as-read"))
-    assert np.allclose(sorted_.sure(seen), sorted_.sure(other), rtol=0, atol=1e-6)
-    assert not np.allclose(as_read.sure(seen), as_read.sure(other), rtol=0, atol=1e-3)
+    assert np.allclose(sorted_.confidence_of(seen), sorted_.confidence_of(other), rtol=0, atol=1e-6)
+    assert not np.allclose(as_read.confidence_of(seen), as_read.confidence_of(other), rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["pairwise", "hinge", "bce"])
@@ -103,8 +103,8 @@ def test_what_can_be_told_apart_is(settings: str) -> None:
     how = doubt(f"probe-cnn({settings}{', ' * bool(settings)}learning_rate=0.003, batch=32)")
     taught = how.fit(seen, right)
     assert how.needs_fitting and not taught.needs_fitting
-    assert AUROC.of(taught.sure(fresh), ~of_fresh) > 0.98
-    assert AURC.of(taught.sure(fresh), ~of_fresh) < AURC.of(fresh.probability, ~of_fresh)
+    assert AUROC.of(taught.confidence_of(fresh), ~of_fresh) > 0.98
+    assert AURC.of(taught.confidence_of(fresh), ~of_fresh) < AURC.of(fresh.probability, ~of_fresh)
 
 
 def test_the_same_seed_teaches_the_same_and_leaves_torch_alone() -> None:
@@ -114,8 +114,10 @@ def test_the_same_seed_teaches_the_same_and_leaves_torch_alone() -> None:
     torch.manual_seed(5)
     one, other = (ProbeCNN(epochs=2).fit(seen, right) for _ in range(2))
     assert torch.rand(1) == before
-    assert (one.sure(seen) == other.sure(seen)).all()
-    assert not np.allclose(one.sure(seen), ProbeCNN(epochs=2, seed=1).fit(seen, right).sure(seen))
+    assert (one.confidence_of(seen) == other.confidence_of(seen)).all()
+    assert not np.allclose(
+        one.confidence_of(seen), ProbeCNN(epochs=2, seed=1).fit(seen, right).confidence_of(seen)
+    )
 
 
 def test_questions_without_an_answer_teach_nothing() -> None:
@@ -129,8 +131,8 @@ def test_questions_without_an_answer_teach_nothing() -> None:
 
 def test_what_is_wrong_is_one_clear_line() -> None:
     seen, right = made(20)
-    with pytest.raises(UsageError, match="learnt nothing yet"):
-        ProbeCNN().sure(seen)
+    with pytest.raises(UsageError, match="is not trained yet"):
+        ProbeCNN().confidence_of(seen)
     with pytest.raises(UsageError, match="two of each"):
         ProbeCNN().fit(seen, np.ones(20, np.bool_))
     with pytest.raises(UsageError, match="write order=as-read or order=sorted"):
@@ -138,4 +140,4 @@ def test_what_is_wrong_is_one_clear_line() -> None:
     with pytest.raises(UsageError, match="observe with probes"):
         ProbeCNN().fit(dataclasses.replace(seen, pictures=seen.pictures[:, :, :0]), right)
     with pytest.raises(UsageError, match="other layers"):
-        ProbeCNN().knowing(weights(network(4))).sure(seen)
+        ProbeCNN().knowing(weights(network(4))).confidence_of(seen)

@@ -9,12 +9,12 @@ import torch
 
 from demur.doubt import observe
 from demur.doubt.observing import Shown, shown
-from demur.doubt.probe_training import ProbeTrainer, _scales, batched
-from demur.doubt.probes import drawn
+from demur.doubt.probing.probe_training import ProbeTrainer, _scales, batched
+from demur.doubt.probing.probes import drawn
 from demur.errors import UsageError
-from demur.nets.probe import Probe
+from demur.nets.readers.probe import Probe
 from demur.reading.opening import reader as resolve_reader
-from demur.reading.span_reader import SpanReader
+from demur.reading.readers.span_reader import SpanReader
 from demur.types import Pool
 from laws import toys
 
@@ -227,5 +227,5 @@ def test_nothing_to_learn_from_is_one_clear_line() -> None:
     def none(epoch: int) -> Iterator[Shown]:
         yield from ()
 
-    with pytest.raises(UsageError, match="nothing to teach probes on"):
+    with pytest.raises(UsageError, match="nothing to train probes on"):
         ProbeTrainer().fit(none, 0)

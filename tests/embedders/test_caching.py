@@ -14,7 +14,7 @@ import pytest
 
 from demur.embedders import vector_store
 from demur.embedders.base import Embedder, Tokens, Vectors
-from demur.embedders.caching import _BYTES, Memory, kept, keys_of, remembered
+from demur.embedders.caching import _BYTES, Memory, cached_in_memory, cached_on_disk, keys_of
 from demur.embedders.vector_store import Shelf
 
 ASKED: list[str] = []  # of the embedder below, in this process
@@ -58,12 +58,12 @@ def test_each_text_is_computed_once_and_then_read(cache: Path) -> None:
     letters = Letters()
     expected = letters.embed(TEXTS)
     ASKED.clear()
-    embedder = kept(letters)
+    embedder = cached_on_disk(letters)
     for _ in range(2):
         found = embedder.embed(TEXTS)
         assert found.dtype == np.float32 and (found == expected).all()
     assert sorted(ASKED) == sorted({*TEXTS})
-    assert (kept(letters).embed([*TEXTS[::-1], "new"])[:-1] == expected[::-1]).all()
+    assert (cached_on_disk(letters).embed([*TEXTS[::-1], "new"])[:-1] == expected[::-1]).all()
     assert ASKED[-1] == "new" and len(ASKED) == 6
     assert embedder.embed([]).shape == (0, 4)
     (folder,) = (cache / "embeddings").iterdir()
@@ -71,21 +71,21 @@ def test_each_text_is_computed_once_and_then_read(cache: Path) -> None:
 
 
 def test_it_is_the_same_embedder_otherwise() -> None:
-    for embedder in (kept(Letters()), remembered(Letters())):
+    for embedder in (cached_on_disk(Letters()), cached_in_memory(Letters())):
         assert (embedder.spec, embedder.fingerprint) == (Letters().spec, Letters().fingerprint)
         assert embedder.width == 4 and embedder.tokens(["may"]).words == ("may",)
         assert (pickle.loads(pickle.dumps(embedder)).embed(TEXTS) == Letters().embed(TEXTS)).all()
 
 
 def test_another_embedder_reads_nothing_of_it() -> None:
-    kept(Letters()).embed(TEXTS)
-    kept(Letters("other")).embed(TEXTS)
+    cached_on_disk(Letters()).embed(TEXTS)
+    cached_on_disk(Letters("other")).embed(TEXTS)
     assert len(ASKED) == 2 * len({*TEXTS})
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "empty"])
 def test_broken_files_are_computed_again(cache: Path, harm: str, caplog: pytest.LogCaptureFixture) -> None:
-    expected = kept(Letters()).embed(TEXTS)
+    expected = cached_on_disk(Letters()).embed(TEXTS)
     (path,) = files(cache)
     data = path.read_bytes()
     path.unlink()
@@ -93,40 +93,40 @@ def test_broken_files_are_computed_again(cache: Path, harm: str, caplog: pytest.
     vector_store._opened.cache_clear()
     ASKED.clear()
     with caplog.at_level(logging.WARNING, "demur"):
-        assert (kept(Letters()).embed(TEXTS) == expected).all()
-        assert (kept(Letters()).embed(TEXTS) == expected).all()
+        assert (cached_on_disk(Letters()).embed(TEXTS) == expected).all()
+        assert (cached_on_disk(Letters()).embed(TEXTS) == expected).all()
     assert len(ASKED) == 5, "once more, and then kept again"
     (record,) = caplog.records
-    assert record.getMessage() == f"{path}: is not as it was written; what it held is computed again"
+    assert record.getMessage() == f"{path}: is damaged; its vectors are computed again"
     assert files(cache) == [path] and path.read_bytes() == data
 
 
 def test_other_files_are_left_alone(cache: Path) -> None:
-    kept(Letters()).embed(["ship"])
+    cached_on_disk(Letters()).embed(["ship"])
     stranger = files(cache)[0].with_name("notes.txt")
     stranger.write_text("mine", "utf-8")
     for n in range(40):
-        kept(Letters()).embed([f"text {n}"])
+        cached_on_disk(Letters()).embed([f"text {n}"])
     assert stranger.read_text("utf-8") == "mine"
 
 
 def test_many_small_files_become_one(cache: Path) -> None:
     texts = [f"ship {n}" for n in range(80)]
     for text in texts:
-        kept(Letters()).embed([text])
+        cached_on_disk(Letters()).embed([text])
     assert len(files(cache)) < 40
     ASKED.clear()
-    assert (kept(Letters()).embed(texts) == Letters().embed(texts)).all()
+    assert (cached_on_disk(Letters()).embed(texts) == Letters().embed(texts)).all()
     assert len(ASKED) == len(texts), "all of them by the second embedder"
 
 
 def test_large_ones_are_cut(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector_store, "_ROWS", 3)
     texts = [f"ship {n}" for n in range(8)]
-    kept(Letters()).embed(texts)
+    cached_on_disk(Letters()).embed(texts)
     assert len(files(cache)) == 3
     ASKED.clear()
-    assert (kept(Letters()).embed(texts)[:, 3] == 6).all() and not ASKED
+    assert (cached_on_disk(Letters()).embed(texts)[:, 3] == 6).all() and not ASKED
 
 
 def test_where_nothing_can_be_written_nothing_is_kept(
@@ -135,7 +135,7 @@ def test_where_nothing_can_be_written_nothing_is_kept(
     (tmp_path / "file").write_text("", "utf-8")
     monkeypatch.setenv("DEMUR_CACHE", str(tmp_path / "file"))
     with caplog.at_level(logging.WARNING, "demur"):
-        assert kept(Letters()) == Letters()
+        assert cached_on_disk(Letters()) == Letters()
     assert "embeddings are not kept: " in caplog.text and "set DEMUR_CACHE" in caplog.text
 
 
@@ -145,7 +145,7 @@ def test_a_full_disk_is_no_error(monkeypatch: pytest.MonkeyPatch, caplog: pytest
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with caplog.at_level(logging.WARNING, "demur"):
-        assert kept(Letters()).embed(["ship"]).tolist() == [[0, 1, 1, 4]]
+        assert cached_on_disk(Letters()).embed(["ship"]).tolist() == [[0, 1, 1, 4]]
     assert "embeddings are not kept (No space left on device)" in caplog.text
 
 
@@ -176,7 +176,7 @@ def test_several_processes_at_once(cache: Path) -> None:
 def test_memory_forgets_what_was_not_asked_for_longest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("demur.embedders.caching._BYTES", 3 * 4 * 4)
     assert _BYTES > 1 << 20
-    embedder = remembered(Letters("forgetful"))
+    embedder = cached_in_memory(Letters("forgetful"))
     embedder.embed(["a", "b", "c"])
     embedder.embed(["a", "d"])  # b goes
     ASKED.clear()
@@ -186,7 +186,7 @@ def test_memory_forgets_what_was_not_asked_for_longest(monkeypatch: pytest.Monke
 
 
 def test_what_is_handed_out_may_be_changed() -> None:
-    for embedder in (kept(Letters()), remembered(Letters("changed"))):
+    for embedder in (cached_on_disk(Letters()), cached_in_memory(Letters("changed"))):
         embedder.embed(["ship"])[:] = 9
         assert embedder.embed(["ship"]).tolist() == [[0, 1, 1, 4]]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from demur import DemurError, cache
-from demur.embedders import dataset_vectors
-from demur.embedders.skipgram import Training
-from demur.embedders.tables import table
-from demur.embedders.words import WordVectors
+from demur.embedders.word_vectors import dataset_vectors
+from demur.embedders.word_vectors.embedder import WordVectors
+from demur.embedders.word_vectors.skipgram import Training
+from demur.embedders.word_vectors.tables import table
 
 POOLS = """question\tanswer\tlabel
 where does the ship sail\tthe ship sails north\t1

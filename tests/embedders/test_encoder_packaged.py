@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import demur
-from demur.embedders.encoder import Encoder
-from demur.embedders.encoder_packaged import packaged
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.packaged import packaged
 from demur.errors import UsageError
 
 TEXTS = [

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demur.embedders.encoder import Encoder
-from demur.embedders.encoder_loading import located, quietly
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.loading import located, quietly
 from laws import toys
 
 TEXTS = [

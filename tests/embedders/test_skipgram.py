@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from demur import DemurError
-from demur.embedders.counting import directions, information, near
-from demur.embedders.skipgram import Training, train
+from demur.embedders.word_vectors.counting import directions, information, near
+from demur.embedders.word_vectors.skipgram import Training, train
 from demur.errors import MissingExtra
 
 SEA, WOOD = ["ship", "sail", "wave", "harbour", "anchor"], ["oak", "leaf", "forest", "branch", "root"]

@@ -17,8 +17,8 @@ from hypothesis.extra import numpy as arrays
 from safetensors.numpy import save_file
 
 from demur import DemurError
-from demur.embedders.table_formats import ENDINGS, read_table, write
-from demur.embedders.tables import Table
+from demur.embedders.word_vectors.table_formats import ENDINGS, read_table, write_table
+from demur.embedders.word_vectors.tables import Table
 
 WORDS = ["the", "ship", "café", "हिन्दी", "🎉", ","]
 VECTORS = np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32)
@@ -32,7 +32,7 @@ def same(found: Table, wanted: Table) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_written_is_read_back_equal(name: str, tmp_path: Path) -> None:
-    write(tmp_path / name, TABLE)
+    write_table(tmp_path / name, TABLE)
     assert same(read_table(tmp_path / name), TABLE)
     assert read_table(tmp_path / name).vectors.dtype == np.float32
     assert [path.name for path in tmp_path.iterdir()] == [name], "nothing is left lying about"
@@ -53,7 +53,7 @@ def test_round_trips_of_any_words_and_numbers(words: list[str], data: st.DataObj
     vectors = data.draw(arrays.arrays(np.float32, (len(words), 3), elements=finite))
     name = data.draw(st.sampled_from(["a.safetensors", "a.txt", "a.bin", "a.npz"]))
     with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder) / name, Table(words, vectors))
+        write_table(Path(folder) / name, Table(words, vectors))
         found = read_table(Path(folder) / name)
         assert list(found.words) == words
         assert found.vectors.tolist() == vectors.tolist()
@@ -61,41 +61,41 @@ def test_round_trips_of_any_words_and_numbers(words: list[str], data: st.DataObj
 
 def test_the_content_says_the_format_not_the_name(tmp_path: Path) -> None:
     for name in NAMES:
-        write(tmp_path / name, TABLE)
+        write_table(tmp_path / name, TABLE)
         (tmp_path / "vectors").write_bytes((tmp_path / name).read_bytes())
         assert same(read_table(tmp_path / "vectors"), TABLE)
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.bin"])
 def test_gzip_is_unpacked(name: str, tmp_path: Path) -> None:
-    write(tmp_path / name, TABLE)
+    write_table(tmp_path / name, TABLE)
     (tmp_path / "packed").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
     assert same(read_table(tmp_path / "packed"), TABLE)
 
 
 def test_counts_and_how_it_was_made_are_kept(tmp_path: Path) -> None:
-    write(tmp_path / "a.safetensors", TABLE)
+    write_table(tmp_path / "a.safetensors", TABLE)
     found = read_table(tmp_path / "a.safetensors")
     assert found.counts is not None and found.counts.tolist() == [6, 5, 4, 3, 2, 1]
     assert found.made == TABLE.made
     assert found.fingerprint == TABLE.fingerprint
-    write(tmp_path / "a.npz", TABLE)
+    write_table(tmp_path / "a.npz", TABLE)
     assert read_table(tmp_path / "a.npz").fingerprint == TABLE.fingerprint
 
 
 def test_safetensors_are_read_as_they_are_used(tmp_path: Path) -> None:
-    write(tmp_path / "a.safetensors", TABLE)
+    write_table(tmp_path / "a.safetensors", TABLE)
     vectors = read_table(tmp_path / "a.safetensors").vectors
     assert isinstance(vectors.base, np.memmap) and not vectors.flags.writeable
 
 
 def test_half_width(tmp_path: Path) -> None:
-    write(tmp_path / "a.safetensors", TABLE, half=True)
+    write_table(tmp_path / "a.safetensors", TABLE, half=True)
     assert read_table(tmp_path / "a.safetensors").vectors == pytest.approx(VECTORS, rel=1e-3, abs=1e-3)
     with pytest.raises(DemurError, match=r"only \.safetensors holds half-width"):
-        write(tmp_path / "a.txt", TABLE, half=True)
+        write_table(tmp_path / "a.txt", TABLE, half=True)
     with pytest.raises(DemurError, match="too large for half width"):
-        write(tmp_path / "a.safetensors", Table(["a"], np.full((1, 2), 1e9, np.float32)), half=True)
+        write_table(tmp_path / "a.safetensors", Table(["a"], np.full((1, 2), 1e9, np.float32)), half=True)
 
 
 def test_glove_has_no_header_and_perhaps_words_with_spaces(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_npz_without_its_names_or_with_wrong_shapes(tmp_path: Path) -> None:
     with pytest.raises(DemurError, match="6 words, but counts of the shape"):
         read_table(path)
     np.savez(path, words=np.arange(6), vectors=VECTORS)
-    with pytest.raises(DemurError, match="words are no list of texts"):
+    with pytest.raises(DemurError, match="words must be a list of texts"):
         read_table(path)
 
 
@@ -231,7 +231,7 @@ def test_npz_of_absurd_size_takes_no_memory(tmp_path: Path) -> None:
 
 def test_safetensors_that_were_changed_or_are_anothers(tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
-    write(path, TABLE)
+    write_table(path, TABLE)
     content = bytearray(path.read_bytes())
     content[-2] ^= 1
     path.write_bytes(content)
@@ -245,7 +245,7 @@ def test_safetensors_that_were_changed_or_are_anothers(tmp_path: Path) -> None:
 def test_how_it_was_made_is_json(tmp_path: Path) -> None:
     from safetensors import safe_open
 
-    write(tmp_path / "a.safetensors", TABLE)
+    write_table(tmp_path / "a.safetensors", TABLE)
     with safe_open(tmp_path / "a.safetensors", framework="numpy") as file:
         facts = file.metadata()
     assert json.loads(facts["made"]) == TABLE.made and facts["format"] == "demur vectors 1"
@@ -254,14 +254,14 @@ def test_how_it_was_made_is_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a", "a.csv", "a.bin.gz", "a.safetensors.gz"])
 def test_a_name_that_says_no_format(name: str, tmp_path: Path) -> None:
     with pytest.raises(DemurError, match=f"let it end in {', '.join(ENDINGS)}, .txt.gz"):
-        write(tmp_path / name, TABLE)
+        write_table(tmp_path / name, TABLE)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.bin", "a.safetensors"])
 def test_a_word_that_a_format_cannot_hold(name: str, tmp_path: Path) -> None:
     with pytest.raises(DemurError, match=r"word 'two\\nwords'"):
-        write(tmp_path / name, Table(["two\nwords"], VECTORS[:1]))
+        write_table(tmp_path / name, Table(["two\nwords"], VECTORS[:1]))
     assert not list(tmp_path.iterdir()), "nothing half-written"
 
 

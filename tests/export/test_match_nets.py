@@ -34,7 +34,9 @@ POOLS = [Pool.of("which ship?", ANSWERS, id="a"), Pool.of("", ANSWERS[::-1], id=
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("texts") / "mine.jsonl"
-    formats.write(path, [Pool.of("ship?", ANSWERS, id="1"), Pool.of("may the cape?", ANSWERS[:3], id="2")])
+    formats.write_pools(
+        path, [Pool.of("ship?", ANSWERS, id="1"), Pool.of("may the cape?", ANSWERS[:3], id="2")]
+    )
     return str(path)
 
 
@@ -169,8 +171,8 @@ def test_a_graph_that_is_off_is_refused(tmp_path: Path, data: str, monkeypatch: 
     assert isinstance(net, Match)
     other = net.fresh().network.net
     dict(other.named_parameters())["output.bias"].data += 1
-    real = match_graph.write
-    monkeypatch.setattr(match_graph, "write", lambda net, path: real(other, path))
+    real = match_graph.write_graph
+    monkeypatch.setattr(match_graph, "write_graph", lambda net, path: real(other, path))
     with pytest.raises(DataError, match=r"off by 1 so nothing was written|off by 1, so nothing was written"):
         export(net, tmp_path / "out", calibrate=data)
     assert list(tmp_path.iterdir()) == []

@@ -21,7 +21,7 @@ from demur.evaluation.selective.measures import Selective
 from demur.experiments import tables
 from demur.experiments.kinds.reading import COSTS
 from demur.experiments.recipe import Column, Row, Stage, Table
-from demur.nets.probe import Probe
+from demur.nets.readers.probe import Probe
 from demur.risk.thresholds.guarantee import tried
 from demur.risk.thresholds.populations import populations
 from demur.types import FloatArray, Pool
@@ -69,7 +69,7 @@ def doubted(name: str) -> list[float]:
     if how.needs_fitting:
         how = how.fit(*seen.made(40, seed=1))
     others = [seen.made(12)[0].__class__.load(_saved(asked))] if name == "averaged" else []
-    return flat([how.sure(asked, others)])
+    return flat([how.confidence_of(asked, others)])
 
 
 def _saved(asked: Any) -> Path:
@@ -108,14 +108,14 @@ def _table(kind: str, measures: Sequence[str], column: Column, row: Row, **more:
 
 
 def _animals(folder: Path) -> str:
-    formats.write(folder / "animals.jsonl", made.pools(24))
+    formats.write_pools(folder / "animals.jsonl", made.pools(24))
     return str(folder / "animals.jsonl")
 
 
 def _passages(folder: Path) -> str:
     from golden.trained import passages
 
-    formats.write(folder / "read.jsonl", passages())
+    formats.write_pools(folder / "read.jsonl", passages())
     return str(folder / "read.jsonl")
 
 
@@ -138,7 +138,7 @@ def _gates(folder: Path) -> Table:
 
 def _agreement(folder: Path) -> Table:
     golds = {"answers": [{"text": "ape"}]}
-    formats.write(folder / "data.jsonl", [Pool(f"{number}", "who?", (), golds) for number in range(8)])
+    formats.write_pools(folder / "data.jsonl", [Pool(f"{number}", "who?", (), golds) for number in range(8)])
     said = {"one": ["ape"] * 6 + ["bee", ""], "other": ["ape"] * 4 + ["bee"] * 3 + ["ape"]}
     for name, texts in said.items():
         (folder / f"{name}.json").write_text(json.dumps(dict(zip("01234567", texts, strict=True))))

@@ -11,7 +11,7 @@ import demur
 from demur import registry
 from demur.asking import example
 from demur.embedders import embedder
-from demur.embedders.skipgram import Training, train
+from demur.embedders.word_vectors.skipgram import Training, train
 from demur.reading.opening import reader
 from demur.risk import qualifier
 from demur.specs import Setting

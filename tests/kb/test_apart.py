@@ -12,9 +12,9 @@ import pytest
 
 import kb_files
 from demur.errors import DataError, UsageError
-from demur.kb import apart
-from demur.kb.apart import Child, read_apart
-from demur.kb.limits import Limits
+from demur.kb.files import apart
+from demur.kb.files.apart import Child, read_apart
+from demur.kb.files.limits import Limits
 
 Opened = Callable[..., Child]
 
@@ -108,7 +108,7 @@ def test_what_nobody_has_foreseen_is_one_line(path: Path) -> None:
 
 def test_limits_are_whole_numbers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DEMUR_READ_PAGES", "many")
-    with pytest.raises(UsageError, match="DEMUR_READ_PAGES='many' is no whole number above 0"):
+    with pytest.raises(UsageError, match="DEMUR_READ_PAGES='many' is not a whole number above 0"):
         list(read_apart("kb_files:one", path))
 
 
@@ -124,7 +124,7 @@ def test_nothing_is_left_of_a_program_that_has_read(path: Path) -> None:
     program = """
         import sys
         from pathlib import Path
-        from demur.kb.apart import read_apart
+        from demur.kb.files.apart import read_apart
         (passage,) = read_apart("kb_files:one", Path(sys.argv[1]))
         print(passage.text.split()[1])
     """

@@ -44,11 +44,12 @@ def statuses(reports: list[Report]) -> dict[str, str]:
     return {Path(report.source).name: report.status for report in reports}
 
 
-@pytest.mark.parametrize("first", ["demur.kb", "demur.kb.documents"])
+@pytest.mark.parametrize("first", ["demur.kb", "demur.kb.files.documents"])
 def test_the_package_is_called_whatever_is_imported_first(first: str, tmp_path: Path) -> None:
-    after = {"demur.kb": "demur.kb.documents", "demur.kb.documents": "demur.kb"}[first]
+    after = {"demur.kb": "demur.kb.files.documents", "demur.kb.files.documents": "demur.kb"}[first]
     code = f"import demur, {first}\ndemur.kb({str(tmp_path / 'x.kb')!r})\nimport {after}\n"
-    code += "import demur.kb.documents\ndemur.kb.documents.read_documents\nprint(demur.kb('y.kb').path)"
+    code += "import demur.kb.files.documents\ndemur.kb.files.documents.read_documents\n"
+    code += "print(demur.kb('y.kb').path)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "y.kb\n"
     code = f"import demur\nprint(demur.kb({str(tmp_path / 'x.kb')!r}).path.name)"
@@ -228,7 +229,7 @@ def test_a_folder_that_is_gone_or_empty_loses_nothing(kb: KnowledgeBase, docs: P
         (docs / name).unlink()
     for _ in range(2):
         told = kb.update()
-        assert {each.status for each in told} == {"skipped"} and "no such file" in told[0].reason
+        assert {each.status for each in told} == {"skipped"} and "is gone; put it back" in told[0].reason
         assert set(held(kb)) == set(HANDBOOK)
         if docs.exists():
             docs.rmdir()
@@ -267,3 +268,9 @@ def test_what_update_would_add_again_is_said_when_it_is_taken_out(kb: KnowledgeB
     (told,) = kb.remove(docs / "sub")
     assert "the next update adds it again" in told.reason
     assert {each.reason for each in kb.remove(docs)} == {""}  # the folder is not followed any more
+
+
+def test_a_file_without_text_is_told(kb: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "blank.md").write_text("\n \n", "utf-8")
+    (told,) = kb.add(tmp_path / "blank.md")
+    assert (told.status, told.passages, told.reason) == ("added", 0, "there is no text in it")

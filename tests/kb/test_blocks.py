@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demur.kb import blocks
-from demur.kb.blocks import Block, tree
+from demur.kb.formats import markdown_blocks as blocks
+from demur.kb.formats.markdown_blocks import Block, tree
 
 PIECES = [
     *("# ", "## Two", "###### Six #", "- ", "1. ", "> ", "|", "|--|--|", "```", "~~~", "---", "===", "<!--"),

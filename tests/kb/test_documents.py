@@ -160,7 +160,7 @@ def test_empty_files_have_no_passages(tmp_path: Path) -> None:
         ),
         ("a.jsonl", b'{"text": null}', ":1: 'text' is not text but null"),
         ("a.jsonl", b'{"text": "\\ud800"}', ":1: half a character, U+D800"),
-        ("a.jsonl", b'{"candidates": [{"text": "a"}, 3]}', ":1: candidate 2: is no object"),
+        ("a.jsonl", b'{"candidates": [{"text": "a"}, 3]}', ":1: candidate 2: is not an object"),
         ("a.jsonl", b'{"candidates": [{"id": "a"}]}', ":1: candidate 1: no text among id"),
         ("a.csv", b"question,reply\na,b", ":1: no text among question, reply"),
         ("a.csv", b"id,text\n1,a\n2,b,c", ":3: 3 cells in this row, but 2 in the header"),

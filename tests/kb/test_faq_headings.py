@@ -8,12 +8,13 @@ import pytest
 
 pytest.importorskip("selectolax")
 
-from demur.asking import Library, Passage, finding
-from demur.kb.documents import read_documents
-from demur.kb.faq_headings import LONGEST, asking, joined
-from demur.kb.markdown import passages_of_markdown
+from demur.asking import Library, Passage
+from demur.asking.meaning import finding
+from demur.kb.files.documents import read_documents
+from demur.kb.formats.faq_headings import LONGEST, asking, joined
+from demur.kb.formats.markdown import passages_of_markdown
+from demur.kb.formats.webpage import passages_of_markup
 from demur.kb.passages import LONG
-from demur.kb.webpage import passages_of_markup
 
 ENTRIES = [("How do I renew a loan?", "Ring the desk."), ("Can I return at night?", "Yes.\n\nUse the hatch.")]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from demur.errors import DataError
-from demur.kb import schema
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.kb.store import schema
 from kb.base_toys import Hashing, found, held, write
 
 TESTS = Path(__file__).parents[1]
@@ -177,7 +177,7 @@ def test_a_folder_that_may_not_be_written_is_read(kb: KnowledgeBase, words: str)
     from kb.base_toys import found
     from demur.errors import DataError
     from demur.kb.folder import KnowledgeBase
-    from demur.kb import schema
+    from demur.kb.store import schema
     import tantivy, demur.asking, demur.rankers.lexical.bm25, snowballstemmer, filelock, hashlib
     os.access(".", os.W_OK)
     kb = KnowledgeBase({str(kb.path)!r})

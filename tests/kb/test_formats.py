@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from demur.errors import DataError, MissingExtra
-from demur.kb import documents
-from demur.kb.documents import read_documents
+from demur.kb.files import documents
+from demur.kb.files.documents import read_documents
 from kb_files import docx, paragraph, pdf, table
 
 pytest.importorskip("mammoth")
@@ -93,9 +93,16 @@ def test_docx_keeps_headings_lists_and_tables(tmp_path: Path) -> None:
     path = written(tmp_path / "a b.docx", docx(body))
     assert [(p.source, p.line, p.heading, p.text) for p in read_documents(path)] == [
         (str(path), None, "Loans", "One week."),
-        (str(path), None, "Loans", "Tool; Days"),
-        (str(path), None, "Loans", "saw; 3"),
+        (str(path), None, "Loans", "Tool: saw; Days: 3"),
     ]
+
+
+@pytest.mark.parametrize(
+    "rows", [[["Monday", "open"], ["Tuesday", "closed"]], [["Phone", "12"], ["Fax", "13"]], [["Only", "row"]]]
+)
+def test_a_first_row_of_a_docx_that_names_nothing_is_a_row(tmp_path: Path, rows: list[list[str]]) -> None:
+    path = written(tmp_path / "a.docx", docx(table(rows)))
+    assert [each.text for each in read_documents(path)] == ["; ".join(row) for row in rows]
 
 
 def test_a_list_of_a_docx_comes_with_its_lead_in(tmp_path: Path) -> None:

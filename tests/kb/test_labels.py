@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from demur.errors import UsageError
-from demur.kb import asked, schema
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.kb.store import asked, schema
 
 
 @pytest.fixture

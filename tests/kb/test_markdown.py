@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from demur.kb.documents import read_documents
-from demur.kb.markdown import passages_of_markdown, plain
+from demur.kb.files.documents import read_documents
+from demur.kb.formats.markdown import passages_of_markdown, plain
 from demur.kb.passages import LONG, Passage
 from demur.text import tokenize
 

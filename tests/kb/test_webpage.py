@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("selectolax")
 
+from demur.kb.formats.webpage import passages_of_markup
 from demur.kb.passages import LONG, Passage
-from demur.kb.webpage import passages_of_markup
 
 
 def read(html: str | bytes) -> list[Passage]:

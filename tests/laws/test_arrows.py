@@ -20,11 +20,11 @@ FLOORS = [
         "parts",
         "sentences",
         "registry",
+        "renamed",
         "editions",
         "store",
         "toml",
         "cache",
-        "cleaning",
         "processor",
         "precision",
         "logistic",
@@ -41,7 +41,7 @@ FLOORS = [
     {"training", "export"},
     {"experiments"},
     {"advice"},
-    {"serving"},
+    {"serving", "scale"},
     {"cli"},
     {"__main__"},
 ]
@@ -85,6 +85,18 @@ def test_arrows_go_one_way() -> None:
         and not FLOOR[name] == FLOOR[room(path)] == 1
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_folders_show_at_most_a_dozen_things() -> None:
+    folders = {path.parent for path in modules()} - {SOURCE}  # that one shows the rooms
+    shown = {
+        folder.relative_to(SOURCE): [
+            path.name for path in folder.iterdir() if path.name not in ("__init__.py", "__pycache__")
+        ]
+        for folder in folders
+    }
+    full = {str(folder): sorted(names) for folder, names in shown.items() if len(names) > 12}
+    assert not full, f"make a folder, or merge what is only ever read together: {full}"
 
 
 def test_files_stay_short() -> None:

@@ -37,7 +37,7 @@ def test_without_data_one_line_says_how_to_obtain_it(split: Pools, monkeypatch: 
 
 @pytest.mark.data
 def test_with_data_it_keeps_the_contract_of_pools(split: Pools) -> None:
-    if any(sources.find(file) is None for file in split.files):
+    if any(sources.find_file(file) is None for file in split.files):
         with pytest.raises(MissingData):
             next(split.stream())
         return

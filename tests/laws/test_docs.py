@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
 from tools import house, make_docs
@@ -42,7 +43,10 @@ def test_a_block_goes_between_its_marks() -> None:
         make_docs.between(page, "y", "new")
 
 
-def test_what_the_readme_shows_needs_no_picture_of_ours() -> None:
+def test_the_package_index_gets_the_readme_without_its_pictures() -> None:
     readme = (make_docs.ROOT / "README.md").read_text("utf-8")
-    assert "![" not in readme, "a package index cannot show a picture that lies here"
+    told = tomllib.loads((make_docs.ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["metadata"]
+    (change,) = told["hooks"]["fancy-pypi-readme"]["substitutions"]
+    assert "](docs/serve.png)" in readme
+    assert "serve.png" not in re.sub(change["pattern"], change["replacement"], readme)
     assert f'$ demur ask "{make_docs.QUESTIONS[0]}"' in readme

@@ -10,7 +10,7 @@ import textwrap
 import pytest
 
 import demur
-from demur.reading.mini import PACKAGED, Mini
+from demur.reading.readers.mini import PACKAGED, Mini
 from demur.risk import Gate
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "onnx", "matplotlib")

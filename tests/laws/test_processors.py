@@ -14,7 +14,7 @@ import pytest
 import demur
 from demur import processor, runtime
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
-from demur.reading.mini import PACKAGED
+from demur.reading.readers.mini import PACKAGED
 from laws import toys
 
 SOURCE = Path(demur.__file__).parent
@@ -53,19 +53,19 @@ def test_the_trial_would_overflow() -> None:
     assert product.op_type == "MatMulIntegerToFloat"
     values = onnx.numpy_helper.to_array(weight.attribute[0].t)
     assert values.dtype == np.int8 and sums(np.full((16, 16), values[0])) > LARGEST
-    if "VNNI" in processor.here().features:
+    if "VNNI" in processor.this_processor().features:
         assert not runtime.overflows()
 
 
 def exported(kind: str, folder: Path) -> Path:
     """A model in bytes by each way that the project can write one."""
     from demur.export.export import export
-    from demur.reading.mini_torch import MiniTorch
+    from demur.reading.readers.mini_torch import MiniTorch
     from export.test_export import classifier
 
     network: Any
     if kind == "encoder":
-        from demur.embedders.encoder import Encoder
+        from demur.embedders.encoders.encoder import Encoder
         from demur.export.encoder import export as export_encoder
 
         texts = [f"the ship sailed round cape {n}" for n in range(9)]
@@ -89,7 +89,7 @@ def sums(weight: np.ndarray[Any, Any]) -> int:
 
 
 def assert_safe(path: Path) -> None:
-    """Nothing, if all products of bytes in a file are safe wherever it is run, and it says so."""
+    """Check that all products of bytes in a file are safe wherever it is run, and that it says so."""
     onnx = pytest.importorskip("onnx")
     from onnx.numpy_helper import to_array
 

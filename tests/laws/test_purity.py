@@ -95,3 +95,23 @@ def test_help_imports_the_command_line_and_no_more(words: list[str]) -> None:
     print("MORE", sorted(more | {{"numpy", "scipy", "rich.console", "onnxruntime"}} & set(sys.modules)))
     """
     assert run(code).splitlines()[-1] == "MORE []"
+
+
+@pytest.mark.skipif(not packaged.there(), reason="the packaged model is not here")
+def test_a_server_is_ready_and_answers_without_scipy() -> None:
+    """Its import takes long; only making a gate, and checking one, needs it."""
+    out = run(
+        """
+        import sys
+        from demur.serving.app import create_app
+        from demur.serving.example import opened
+        from demur.serving.paths.reranking import relevance
+        service = opened(None, None, None, None, "english", 0.2)
+        create_app(lambda: service)
+        found = service.ask("How long may I keep a drill?")
+        relevance(service.given.rank("who?", ["Ada did."]).scores[0])
+        service.close()
+        print(type(found).__name__, "scipy.special" in sys.modules)
+        """
+    )
+    assert out.split() in (["Answer", "False"], ["Abstention", "False"])

@@ -13,15 +13,21 @@ from demur.experiments.results import provenance, stored
 from demur.files import whole
 
 RESULTS = Path(__file__).parents[2] / "results"
-UNNAMED = 510
+UNNAMED = 141
 """So many results were made by code that was not committed, before that was refused. Lower it as they go."""
 
 
 def test_no_result_names_a_folder() -> None:
     files = [path for ending in ("json", "jsonl", "jsonl.gz") for path in RESULTS.rglob(f"*.{ending}")]
     assert files
-    named = [str(file) for file in files if re.search(r"""[="' ]/\w""", whole(file))]
+    folder = r"""[="' ]/(?!health\b|ready\b)\w"""  # these two are paths of demur serve
+    named = [str(file) for file in files if re.search(folder, whole(file))]
     assert not named
+
+
+def test_results_are_quick_to_clone() -> None:
+    size = sum(path.stat().st_size for path in RESULTS.rglob("*") if path.is_file())
+    assert size < 15_000_000, "make fold"
 
 
 def test_no_result_is_added_whose_maker_head_cannot_name() -> None:
@@ -35,8 +41,8 @@ def test_no_result_is_added_whose_maker_head_cannot_name() -> None:
 def test_makers_are_looked_up(tmp_path: Path) -> None:
     for seed, commit in enumerate(("aaa", "bbb", "aaa+", "+", "")):
         kept = {"row": "r", "column": "c", "seed": seed, "commit": commit}
-        stored.write(tmp_path, f"toy/table1/r/c-seed{seed}.json", kept)
-    stored.write(tmp_path, "toy/table1/r/c-seed5.json", {"row": "r", "column": "c", "seed": 5})
+        stored.write_result(tmp_path, f"toy/table1/r/c-seed{seed}.json", kept)
+    stored.write_result(tmp_path, "toy/table1/r/c-seed5.json", {"row": "r", "column": "c", "seed": 5})
     stored.fold(tmp_path, "toy/table1")
     found = makers.unnamed(tmp_path, {"aaa"})
     assert [(file[-6], why.split()[-1]) for file, why in found.items()] == [
@@ -48,7 +54,7 @@ def test_the_page_of_results_says_how_they_are_read(tmp_path: Path, monkeypatch:
     [code] = re.findall(r"^```python\n(.*?)^```$", (RESULTS / "README.md").read_text("utf-8"), re.M | re.S)
     monkeypatch.chdir(tmp_path)
     kept = {"row": "r", "column": "c", "seed": 0, "answers": {"ids": [str(n) for n in range(80)]}}
-    stored.write(tmp_path / "results", "committee/table1/r/c-seed0.json", kept)
+    stored.write_result(tmp_path / "results", "committee/table1/r/c-seed0.json", kept)
     stored.fold(tmp_path / "results", "committee/table1")
     namespace: dict[str, Any] = {}
     exec(compile(code, "results/README.md", "exec"), namespace)

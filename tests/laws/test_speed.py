@@ -43,7 +43,7 @@ def test_a_part_that_is_kept_stands_on_the_page(
     [file] = (tmp_path / "kept").iterdir()
     assert file.name == bench.__main__.kept_as("bm25") != "bm25.json"
     kept = json.loads(file.read_text("utf-8"))
-    assert kept["processor"]["features"] == list(processor.here().features) and kept["threads"] > 0
+    assert kept["processor"]["features"] == list(processor.this_processor().features) and kept["threads"] > 0
     assert kept["commit"], "its maker can be named"
     assert kept["rows"] == rows and kept["versions"]["numpy"] == np.__version__
     assert "| a book read | 3.00 s | < 2 s, **missed** |" in page(tmp_path / "kept")
@@ -85,11 +85,11 @@ def test_every_kind_of_processor_is_kept_beside_the_others(
         "| AVX-512 VNNI bf16 (AMD EPYC) ONEDNN_MAX_CPU_ISA=AVX2 | 6 pairs/s | – | 1 pairs/s | 1.50 s | – |",
         "| not recorded | 5 pairs/s | – | – | – | – |",
         "",
-        "Not measured, as no such processor was to be had: SSE4.2; AVX2; AVX2 VNNI; AVX-512; AVX-512 VNNI; "
+        "Not measured, as no such processor was available: SSE4.2; AVX2; AVX2 VNNI; AVX-512; AVX-512 VNNI; "
         "AVX-512 VNNI bf16 AMX; NEON.",
     ]
     assert text.count("## Rank") == 1 and text.count("ours int8: ") == 3, "no result is lost"
-    assert f"<sub>{processor.here().label}; AMD EPYC, " in text
+    assert f"<sub>{processor.this_processor().label}; AMD EPYC, " in text
 
 
 def rate(name: str, number: int) -> Row:
@@ -101,7 +101,7 @@ def test_a_run_from_nothing_is_told_with_its_time_and_how_far_it_is_off(tmp_path
     for column in ("wikiqa", "trecqa-clean"):
         for seed in range(5):
             file = f"committee/table1/man/{column}-seed{seed}.json"
-            stored.write(tmp_path, file, stored.read(kept, file) or {})
+            stored.write_result(tmp_path, file, stored.read_result(kept, file) or {})
     whole, off = bench.again.beside(tmp_path, 3601)
     assert whole["what"].startswith("2 means of Table 1") and whole["found"] == "60 min" and not whole["met"]
     assert off["found"] == "0.000, 0.000"

@@ -49,7 +49,7 @@ def _bert(pooling: str, normalize: bool, positions: int) -> str:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    from demur.embedders.encoder_loading import quietly
+    from demur.embedders.encoders.loading import quietly
 
     letters = "abcdefghijklmnopqrstuvwxyz0123456789?!.,'船🎉"
     pieces = [
@@ -109,7 +109,7 @@ def classifier() -> str:
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    from demur.embedders.encoder_loading import quietly
+    from demur.embedders.encoders.loading import quietly
 
     path = folder() / "classifier"
     with quietly(), torch.random.fork_rng(devices=[]):
@@ -125,7 +125,7 @@ def answerer() -> str:
     import torch
     from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
-    from demur.embedders.encoder_loading import quietly
+    from demur.embedders.encoders.loading import quietly
 
     path = folder() / "answerer"
     with quietly(), torch.random.fork_rng(devices=[]):
@@ -141,7 +141,7 @@ def mini() -> str:
     import torch
 
     from demur.rankers.opening import save
-    from demur.reading.mini_torch import MiniTorch
+    from demur.reading.readers.mini_torch import MiniTorch
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(7)
@@ -170,9 +170,9 @@ def bidaf() -> str:
     """A folder with a small BiDAF, whose weights were drawn and not learnt."""
     import torch
 
-    from demur.nets.bidaf import BiDAF
+    from demur.nets.readers.bidaf import BiDAF
     from demur.rankers.opening import save
-    from demur.reading.bidaf import Bidaf
+    from demur.reading.readers.bidaf import Bidaf
     from demur.reading.vocabulary import Vocabulary
 
     known = Vocabulary(WORDS, "abcdefghijklmnopqrstuvwxyz?.船🎉")
@@ -227,8 +227,8 @@ def match(name: str) -> str:
     """A folder with a net that matches words, whose weights were drawn and not learnt."""
     import torch
 
-    from demur.embedders.tables import table
-    from demur.nets.match_net import Worded
+    from demur.embedders.word_vectors.tables import table
+    from demur.nets.matching.match_net import Worded
     from demur.rankers.match_nets import match_nets
     from demur.rankers.match_nets.word_numbers import Lexicon
     from demur.rankers.opening import save

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import torch
 
-from demur.nets.deep_matching import DeepMatching
-from demur.nets.match_net import MatchNet, Worded
-from demur.nets.match_pyramid import MatchPyramid
-from demur.nets.multihop import Multihop
+from demur.nets.matching.deep_matching import DeepMatching
+from demur.nets.matching.match_net import MatchNet, Worded
+from demur.nets.matching.match_pyramid import MatchPyramid
+from demur.nets.matching.multihop import Multihop
 
 NETS: dict[str, Callable[[], MatchNet]] = {
     "match-pyramid": lambda: MatchPyramid(6),

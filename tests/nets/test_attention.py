@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from demur.nets import cross_encoder
-from demur.nets.attention import DROPPING, NAME, attend, attend_dropping, quick
+from demur.nets.transformers import cross_encoder
+from demur.nets.transformers.attention import DROPPING, NAME, attend, attend_dropping, quick
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as Ranker
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
-from demur.training.loop import Schedule
+from demur.training.loop.fitting import Schedule
 from demur.types import Pool
 from laws import toys
 
@@ -44,7 +44,7 @@ def gradients(network: torch.nn.Module, tokens: int) -> list[Tensor]:
 
 @pytest.mark.parametrize("short", [0, 1000], ids=["fused", "plain"])
 def test_it_is_the_same_attention(short: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demur.nets.attention._SHORT", short)
+    monkeypatch.setattr("demur.nets.transformers.attention._SHORT", short)
     network: Any = cross_encoder.load(toys.classifier()).eval()
     whole = gradients(network, 9)
     with quick(network):
@@ -87,7 +87,7 @@ def test_with_dropout_it_is_what_it_drops_on_average() -> None:
 
 
 def test_attention_of_another_kind_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("demur.nets.attention._plain", None)  # not to be called
+    monkeypatch.setattr("demur.nets.transformers.attention._plain", None)  # not to be called
     query, key, value = torch.randn(3, 2, 4, 6, 8).unbind()
     module = torch.nn.Module()
     module.num_key_value_groups = 2  # type: ignore[assignment]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from demur.nets.bidaf import BiDAF
+from demur.nets.readers.bidaf import BiDAF
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from demur.nets.dropout import cheaply, dropout
+from demur.nets.transformers.dropout import cheaply, dropout
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.73])
@@ -52,7 +52,7 @@ def test_a_network_takes_it_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None
         calls.append(share)
         return x
 
-    monkeypatch.setattr("demur.nets.dropout.dropout", noted)
+    monkeypatch.setattr("demur.nets.transformers.dropout.dropout", noted)
     network = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.25), nn.Dropout1d(0.5))
     with pytest.raises(ValueError, match="stop"), cheaply(network):
         network(torch.ones(1, 2))

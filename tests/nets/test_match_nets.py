@@ -12,11 +12,11 @@ from torch import Tensor
 from torch.nn.functional import adaptive_max_pool2d, pad
 
 from demur import runtime
-from demur.export.match_graph import INPUTS, write
-from demur.nets.deep_matching import DeepMatching
-from demur.nets.match_net import MatchNet, Worded, here, windows
-from demur.nets.match_pyramid import MatchPyramid
-from demur.nets.multihop import Multihop, attended
+from demur.export.match_graph import INPUTS, write_graph
+from demur.nets.matching.deep_matching import DeepMatching
+from demur.nets.matching.match_net import MatchNet, Worded, here, windows
+from demur.nets.matching.match_pyramid import MatchPyramid
+from demur.nets.matching.multihop import Multihop, attended
 from nets.matching import NETS, worded
 
 
@@ -72,7 +72,7 @@ def test_built_again_from_its_sizes(net: Worded) -> None:
 
 def test_onnx_scores_the_same(net: Worded, tmp_path: Path) -> None:
     pytest.importorskip("onnx")
-    write(net.net, tmp_path / "model.onnx")
+    write_graph(net.net, tmp_path / "model.onnx")
     session = runtime.session(tmp_path / "model.onnx")
     vectors = net.vectors.detach()
     for q, a in ((QUESTIONS, ANSWERS), (numbers(2), numbers(11)), (numbers(6, 9, 3), numbers(5, 5, 12))):

@@ -7,9 +7,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from demur.nets.concat import Concat
-from demur.nets.siamese import Siamese
-from demur.nets.small import SmallNet
+from demur.nets.small.base import SmallNet
+from demur.nets.small.concat import Concat
+from demur.nets.small.siamese import Siamese
 
 NETS: list[type[SmallNet]] = [Siamese, Concat]
 WIDTH = 6

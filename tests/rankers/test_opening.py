@@ -13,7 +13,7 @@ import pytest
 import demur
 from demur import registry, store
 from demur.asking import Library
-from demur.embedders import encoder_loading
+from demur.embedders.encoders import loading as encoder_loading
 from demur.errors import DataError, UnknownName, UsageError
 from demur.rankers import Ranker
 from demur.rankers.lexical.bm25 import BM25
@@ -82,19 +82,19 @@ def test_a_plain_ranker_is_saved_as_its_spec(tmp_path: Path) -> None:
     saved.save(tmp_path / "new" / "model", {"data": "wikiqa/dev", "MAP": 0.6})
     folder = tmp_path / "new" / "model"
     assert [path.name for path in folder.iterdir()] == [store.FACTS]
-    assert store.opened(folder).made == {"data": "wikiqa/dev", "MAP": 0.6}
+    assert store.open_folder(folder).made == {"data": "wikiqa/dev", "MAP": 0.6}
     for opened in (demur.open(folder), demur.ranker(folder), demur.ranker(str(folder))):
         assert opened == saved and opened.fingerprint == saved.fingerprint
     assert demur.ranker(folder, k1=2) == BM25(k1=2, stem="english")
     saved.save(folder)  # again, in its place
-    assert store.opened(folder).made == {}
+    assert store.open_folder(folder).made == {}
 
 
 def test_what_learnt_something_is_saved_with_its_files(favourite: Favourite, tmp_path: Path) -> None:
     favourite.save(tmp_path / "second")
     opened: Any = demur.open(tmp_path / "second")
     assert opened == Favourite(str(tmp_path / "second"), shout=True) and opened.word == "ship"
-    assert set(store.opened(tmp_path / "second").files) == {"sub/word.txt"}
+    assert set(store.open_folder(tmp_path / "second").files) == {"sub/word.txt"}
     opened.save(tmp_path / "second")  # in the place it was read from
     assert demur.ranker(tmp_path / "second").score("?", ["ship ship", "cape"]).tolist() == [2, 0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["first", "second"]
@@ -125,7 +125,7 @@ def test_what_its_spec_does_not_say_is_not_saved(tmp_path: Path) -> None:
 
 def test_other_folders_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("text", "utf-8")
-    with pytest.raises(DataError, match="is there already and is no model"):
+    with pytest.raises(DataError, match="exists already and is not a model"):
         BM25().save(tmp_path)
     assert (tmp_path / "mine").read_text("utf-8") == "text"
 

@@ -9,7 +9,7 @@ import pytest
 import demur
 from demur.errors import DataError
 from demur.reading import vocabulary
-from demur.reading.bidaf import Bidaf
+from demur.reading.readers.bidaf import Bidaf
 from laws import toys
 from reading.test_span_reader import PASSAGES, QUESTION, near
 

@@ -15,8 +15,8 @@ from demur.errors import DataError, UsageError
 from demur.export.export import export
 from demur.export.mini import Alike
 from demur.reading.confidence import ConfidenceModel, names
-from demur.reading.mini import Mini
-from demur.reading.one_pass import Look, Looking
+from demur.reading.one_pass import Look, OnePassReader
+from demur.reading.readers.mini import Mini
 from demur.types import Pool
 from laws import toys
 
@@ -32,9 +32,9 @@ PASSAGES = [
 HEAVY = ("torch", "transformers", "sentence_transformers", "onnx")
 
 
-def torch_mini() -> Looking:
+def torch_mini() -> OnePassReader:
     found = demur.reader(toys.mini(), device="cpu")
-    assert isinstance(found, Looking)
+    assert isinstance(found, OnePassReader)
     return found
 
 
@@ -125,7 +125,7 @@ def test_the_confidence_model_lies_in_the_folder_and_travels(tmp_path: Path) -> 
     ranges = np.column_stack([np.full(len(signals), -5.0), np.full(len(signals), 5.0), np.ones(len(signals))])
     mini = demur.reader(toys.mini())
     how = ConfidenceModel(tuple(signals), -1.0, ranges, {"pools": 3})
-    taught = mini.taught(how)  # type: ignore[attr-defined]
+    taught = mini.with_confidence(how)  # type: ignore[attr-defined]
     taught.save(tmp_path / "taught")
     export(demur.open(tmp_path / "taught"), tmp_path / "small", "fp32")
     looks = [
@@ -165,7 +165,7 @@ def test_the_folder_is_checked_saved_and_named(tmp_path: Path) -> None:
 
 
 def test_a_missing_packaged_model_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("demur.reading.mini.PACKAGED", tmp_path)
+    monkeypatch.setattr("demur.reading.readers.mini.PACKAGED", tmp_path)
     with pytest.raises(DataError, match="comes with demur is missing") as missing:
         demur.ranker("mini")
     assert "\n" not in str(missing.value)

@@ -57,17 +57,17 @@ def test_answers_of_a_system(tmp_path: Path, caplog: pytest.LogCaptureFixture) -
     for broken, message in (("[1]", "not an object"), ('{"a": 1}', "not an object"), ("{", "not JSON")):
         file.write_text(broken)
         with pytest.raises(DataError, match=message):
-            published.read(str(file))
+            published.read_answers(str(file))
     for wrong in ([{"answer_start": 0}], ["Anna"], [{"text": 3}]):
         with pytest.raises(DataError, match="answers to question 'a' are not all objects with a text"):
             published.golds(Pool("a", "?", (), {"answers": wrong}))
-    with pytest.raises(DataError, match="'a' does not say its answers"):
+    with pytest.raises(DataError, match="'a' has no answers"):
         published.golds(asked[1])
     for missing in (str(tmp_path / "nothing.json"), "nothing.json"):
         with pytest.raises(DataError, match=r"nothing.json: no such file; name a JSON file"):
-            published.read(missing)
+            published.read_answers(missing)
     with pytest.raises(DataError, match="not here"):
-        published.read("squad/nothing.json")
+        published.read_answers("squad/nothing.json")
 
 
 @pytest.mark.data

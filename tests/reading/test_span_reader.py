@@ -11,7 +11,7 @@ import pytest
 import demur
 from demur.errors import DataError, UsageError
 from demur.reading.base import Reading, portions
-from demur.reading.span_reader import SpanReader
+from demur.reading.readers.span_reader import SpanReader
 from laws import toys
 
 QUESTION = "which ship sailed round the cape?"

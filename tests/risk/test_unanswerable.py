@@ -63,7 +63,7 @@ def faq_of(centres: FloatArray, draw: np.random.Generator, count: int) -> FloatA
 
 
 def test_entries_that_are_taken_away_bound_how_often_strange_questions_are_answered() -> None:
-    """Given the rest, entries that are taken away are drawn like all others of their kind."""
+    """Given the rest, entries that are removed are drawn like all others of their kind."""
     draw = np.random.default_rng(2)
     centres = draw.normal(size=(60, 24)) / np.sqrt(24)
     found, answered = 0, []
@@ -102,7 +102,7 @@ def test_equal_ones_share_one_fate() -> None:
 
 @pytest.mark.parametrize(("risk", "sure"), [(0, 0.95), (1, 0.95), (0.1, 1), (0.1, 0)])
 def test_what_is_no_share_is_refused(risk: float, sure: float) -> None:
-    with pytest.raises(UsageError, match="is no share"):
+    with pytest.raises(UsageError, match="is not a share"):
         choose(np.full(100, 0.1), risk, sure)
 
 

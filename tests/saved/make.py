@@ -16,9 +16,9 @@ from demur.export.export import export
 from demur.rankers import Ranker, ranker
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.rankers.opening import save
-from demur.reading.mini_torch import MiniTorch
 from demur.reading.opening import reader
-from demur.reading.span_reader import SpanReader
+from demur.reading.readers.mini_torch import MiniTorch
+from demur.reading.readers.span_reader import SpanReader
 from demur.training import trainer
 from golden.trained import taught
 from laws import toys

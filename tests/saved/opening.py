@@ -36,7 +36,7 @@ def scores(folder: Path) -> list[float]:
 def doubted(folder: Path) -> list[float]:
     """How sure the doubt beside a reader is."""
     quoting = reader(folder)
-    return flat([doubt_folder.opened(quoting).confidence(quoting, READ)])
+    return flat([doubt_folder.open_doubt(quoting).confidence(quoting, READ)])
 
 
 def gated(file: Path, of: str | Path) -> list[float]:

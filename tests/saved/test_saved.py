@@ -31,7 +31,7 @@ def test_a_doubt_opens_and_is_as_sure() -> None:
 
 
 def test_a_recipe_is_read() -> None:
-    recipe = toml.read(Recipe, OLD / "recipe.toml")
+    recipe = toml.read_toml(Recipe, OLD / "recipe.toml")
     made = [recipe.by(stage) for stage in recipe.stage]
     assert [by.name for by in made] == ["match-pyramid", "adversarial", "members"]
     assert recipe.search is not None and recipe.search.space == {"every": [3, 6]}

@@ -10,9 +10,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from demur.kb.folder import KnowledgeBase
-from demur.serving import documents
+from demur.serving.answering.service import Service
+from demur.serving.paths import documents
 from demur.serving.server import Settings
-from demur.serving.service import Service
 from serving.made import asked, wait_until
 
 TOOLS = [f"tool{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(120)]
@@ -51,7 +51,7 @@ def unembedded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def over(client: TestClient, job: str) -> dict[str, object]:
-    """What became of a job, once it is over."""
+    """The result of a job, once it is over."""
     told: dict[str, object] = {}
 
     def there() -> bool:

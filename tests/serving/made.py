@@ -17,11 +17,11 @@ from asking.toys import Toy, labelled
 from demur.asking import Session
 from demur.rankers import Ranker
 from demur.risk.gates.gate import Gate
+from demur.serving.answering.given import Given
+from demur.serving.answering.service import Service
 from demur.serving.app import create_app
-from demur.serving.connections import Timely
-from demur.serving.given import Given
+from demur.serving.guards.connections import Timely
 from demur.serving.server import Server, Settings
-from demur.serving.service import Service
 from demur.types import FloatArray, Pool
 
 TEXTS = ["Saws are sharp.", "Saws are lent for three weeks.", "Ladders."]
@@ -100,7 +100,7 @@ def live(made: Service, settings: Settings | None = None) -> Iterator[tuple[int,
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    """Nothing, once it is true; a failure if it stays false."""
+    """Wait until it is true; fail if it stays false."""
     for _ in range(3000):
         if true():
             return

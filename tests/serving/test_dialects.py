@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 
+import demur
 from asking.toys import Toy
 from demur.asking import as_plain, packaged
-from demur.serving.given import Given
-from demur.serving.service import Service
+from demur.asking.meaning.ranker import ByMeaning
+from demur.asking.packaged import MEANING
+from demur.errors import UsageError
+from demur.serving.answering.given import Given
+from demur.serving.answering.service import Service
 from serving.made import QUESTION, TEXTS, asked, service
 
 
@@ -151,6 +155,20 @@ def test_without_documents_asking_says_how_to_have_some() -> None:
 
 
 @pytest.mark.skipif(not packaged.there(), reason="the packaged model is not here")
+@pytest.mark.skipif(not packaged.there(), reason="the packaged model is not here")
+def test_documents_found_by_meaning_are_asked_and_given_texts_are_ranked() -> None:
+    made = Service.open(lambda: TEXTS, "tools", MEANING)
+    assert made.session is not None and isinstance(made.session.search, ByMeaning)
+    assert made.given.ranker.fingerprint == demur.ranker("mini").fingerprint
+    with asked(made) as client:
+        found = client.post("/v1/ask", json={"question": QUESTION})
+        assert found.status_code == 200, found.text
+        ranked = client.post("/rerank", json={"query": QUESTION, "texts": TEXTS})
+        assert ranked.status_code == 200 and len(ranked.json()) == len(TEXTS)
+    with pytest.raises(UsageError, match="there are no documents to find them in; name files with --from"):
+        Service.open(ranker=MEANING)
+
+
 def test_scores_are_those_of_demur_rank() -> None:
     texts = ["Members may keep a drill for two weeks.", "Nobody may eat at the benches.", "It rained."]
     question = "How long may members keep a drill?"

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from demur.kb.folder import KnowledgeBase
-from demur.serving import documents, uploads
+from demur.serving.guards import uploads
+from demur.serving.guards.shield import Rules
+from demur.serving.paths import documents
 from demur.serving.server import Settings
-from demur.serving.shield import Rules
 from kb.base_toys import Hashing
 from serving.based import answered, made, over, put, serving, unembedded
 from serving.made import asked, server_of, service, wait_until
@@ -144,7 +145,8 @@ def test_what_cannot_be_read_is_said_in_one_line_and_leaves_nothing(tmp_path: Pa
             content=bomb,
             headers={"Content-Encoding": "gzip"},
         )
-        assert packed.status_code == 415
+        form = client.post("/v1/documents", params={"name": "a.md"}, files={"file": b"# A form"})
+        assert (packed.status_code, form.status_code) == (415, 415) and "--data-binary" in form.text
         assert client.get("/v1/documents").json()["total"] == 1
     assert not list((path / uploads.FOLDER).glob("*"))
 
@@ -239,7 +241,7 @@ def test_what_takes_long_is_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_passages_are_found_by_meaning_as_they_get_vectors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("demur.asking.finding.maker", Hashing)
+    monkeypatch.setattr("demur.asking.meaning.finding.maker", Hashing)
     with serving(made(tmp_path)) as client:
         wait_until(lambda: client.get("/v1/documents").json().get("embedded") == 1)
         put(client, "kayaks.md", KAYAK)
@@ -257,5 +259,5 @@ def test_an_index_of_a_base_that_is_not_there_is_an_error(tmp_path: Path) -> Non
     path = made(tmp_path)
     with pytest.raises(UsageError, match="--kb"):
         opening([path], False, None, None, None, None, "english", path)
-    with pytest.raises(UsageError, match="keeps to its language"):
+    with pytest.raises(UsageError, match="has its own language"):
         opening(None, False, None, None, None, None, "german", path)

@@ -14,7 +14,7 @@ import httpx2 as httpx
 import pytest
 
 from demur.kb.folder import KnowledgeBase
-from demur.serving import uploads
+from demur.serving.guards import uploads
 from serving.based import made
 from serving.made import wait_until
 

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from demur.asking import base_gate
+from demur.asking.gates import base_gate
 from demur.data import stream
 from demur.kb.folder import KnowledgeBase
-from demur.serving.labelling import FIT, fits, labelled, next_question, waiting
+from demur.serving.answering.labelling import FIT, fits, labelled, next_question, waiting
+from demur.serving.answering.service import Service
 from demur.serving.server import Settings
 from serving.based import TOOLS, answered, lines, made, over, put, serving, unembedded
-from serving.made import server_of
+from serving.made import asked, server_of
 
 __all__ = ["unembedded"]  # a fixture
 pytestmark = pytest.mark.usefixtures("unembedded")
@@ -119,6 +120,19 @@ def test_labels_become_a_promise_that_is_in_force_at_once(tmp_path: Path) -> Non
         )
     with serving(path) as client:
         assert client.get("/info").json()["promise"] == result["promise"], "it is there after a restart"
+
+
+def test_with_a_gate_of_its_own_no_other_risk_is_promised(tmp_path: Path) -> None:
+    """Also where gates that come with demur promised other risks until then."""
+    service = Service.over(base(tmp_path), None, "bm25")
+    assert service.session is not None
+    service.sessions[0.05] = service.session
+    with asked(lambda: service) as client:
+        body = {"question": question(TOOLS[70]), "risk": 0.05}
+        assert client.post("/v1/ask", json=body).status_code == 200
+        gated(client)
+        refused = client.post("/v1/ask", json=body)
+        assert refused.status_code == 404 and "the one in force promises 0.2" in refused.json()["message"]
 
 
 def gated(client: TestClient) -> None:

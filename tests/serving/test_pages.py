@@ -8,7 +8,7 @@ from importlib.resources import files
 
 import pytest
 
-from demur.serving.pages import PATHS
+from demur.serving.paths.pages import PATHS
 from serving.made import asked, service, with_keys
 
 WEB = files("demur.serving") / "web"

@@ -12,9 +12,9 @@ from dataclasses import replace
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from demur.serving.connections import Timely
+from demur.serving.guards.connections import Timely
+from demur.serving.guards.shield import Rules, Shield, keys_in
 from demur.serving.server import Settings
-from demur.serving.shield import Rules, Shield, keys_in
 from serving.made import QUESTION, TEXTS, asked, live, service, wait_until, with_keys
 
 BODY = {"query": QUESTION, "texts": TEXTS}
@@ -97,6 +97,7 @@ def test_pages_of_other_sites_may_not_ask() -> None:
             ("http://127.0.0.1:9", 403),
             ("https://evil.example", 403),
             ("null", 403),
+            ("http://[", 403),
         ):
             answer = client.post("/rerank", json=BODY, headers={"Origin": origin})
             assert answer.status_code == status and "access-control-allow-origin" not in answer.headers

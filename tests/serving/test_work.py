@@ -13,10 +13,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from demur.asking import Session
+from demur.serving.answering.given import Given
+from demur.serving.answering.service import Service
 from demur.serving.app import create_app
-from demur.serving.given import Given
 from demur.serving.server import Server, Settings
-from demur.serving.service import Service
 from serving.made import Held, live, wait_until
 
 GONE = "demur_requests_total", {"path": "/rerank", "status": "499"}

@@ -22,7 +22,7 @@ SMALL = f'siamese(features="{made.words()}", loss=pairwise)'
 
 
 def written(path: Path, pools: list[Pool]) -> str:
-    formats.write(path, pools)
+    formats.write_pools(path, pools)
     return str(path)
 
 
@@ -78,7 +78,7 @@ def test_what_teaches_nothing_says_what_is_lacking() -> None:
 def test_slips_in_a_recipe_are_one_line(text: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(text)
     with pytest.raises(DataError, match=said):
-        toml.read(Recipe, tmp_path / "recipe.toml")
+        toml.read_toml(Recipe, tmp_path / "recipe.toml")
 
 
 def test_the_same_again_is_not_made_twice_and_keeps_its_gate(

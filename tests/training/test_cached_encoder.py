@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 import demur
-from demur.embedders import encoder
+from demur.embedders.encoders import encoder
 from demur.training.cached_encoder import with_kept_vectors
 from demur.types import Pool
 from laws import toys

@@ -13,7 +13,7 @@ import torch
 
 from demur.errors import UsageError
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as Ranker
-from demur.training.distributed import Processes, processes
+from demur.training.loop.distributed import Processes, processes
 from demur.training.objectives.base import Plain
 from demur.training.objectives.robust import GroupDRO
 from training.cross_encoders.test_cross_encoder import POOLS, quick

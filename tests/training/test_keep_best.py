@@ -11,7 +11,7 @@ from torch import nn
 
 from demur.errors import DataError, UsageError
 from demur.training import trainer
-from demur.training.loop import Schedule, fit
+from demur.training.loop.fitting import Schedule, fit
 from demur.training.objectives.base import Objective, Seen
 from demur.training.objectives.pool_losses import Loss, listwise, loss_of, pointwise
 from demur.types import Pool

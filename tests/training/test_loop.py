@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from demur.errors import UsageError
-from demur.training.loop import Schedule, fit
+from demur.training.loop.fitting import Schedule, fit
 
 STEPS = [[n % 5, (n + 2) % 5] for n in range(12)]
 
@@ -87,7 +87,7 @@ def test_the_rate_rises_and_falls_to_nothing() -> None:
 
 def test_a_broken_checkpoint_is_one_clear_line(tmp_path: Path) -> None:
     from demur.errors import DataError
-    from demur.training.checkpoints import resumed
+    from demur.training.loop.checkpoints import resumed
 
     (tmp_path / "x.safetensors").write_bytes(b"no checkpoint")
     net = torch.nn.Linear(1, 1)

@@ -7,13 +7,15 @@ import re
 import subprocess
 import tempfile
 import threading
-import urllib.request
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import exp
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 KEY = "a-key-for-clients-only"
 QUESTION = "How long may members keep a drill?"
@@ -42,14 +44,14 @@ class Running:
     scores: list[float]
 
     def same(self, found: list[tuple[int, float]]) -> None:
-        """Nothing, if a client got the order and the scores of `demur rank`."""
+        """Check that a client got the order and the scores of `demur rank`."""
         assert [place for place, _ in found] == self.order, found
         for (_, score), expected in zip(found, self.scores, strict=True):
             assert abs(score - 1 / (1 + exp(-expected))) < 1e-3, found
 
     def requests(self) -> int:
         """How many requests to rank or to quote have come so far."""
-        with urllib.request.urlopen(f"{self.url}/metrics") as page:
+        with urlopen(f"{self.url}/metrics") as page:
             text = page.read().decode()
         lines = re.findall(r'^demur_requests_total\{path="([^"]*)",.*\} (\S+)$', text, re.M)
         return sum(int(float(count)) for path, count in lines if path not in ("/metrics", "/ready"))
@@ -59,18 +61,48 @@ class Running:
         """A block at whose start the queue is full, and throughout it where that is asked for."""
         body = {"query": QUESTION, "texts": [f"{n} {TEXTS[1]}" * _LONG for n in range(_ROOM)]}
         head = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
-        asked = urllib.request.Request(f"{self.url}/rerank", json.dumps(body).encode(), head)
-        asking = threading.Thread(target=lambda: urllib.request.urlopen(asked).read())
+        asked = Request(f"{self.url}/rerank", json.dumps(body).encode(), head)
+
+        def ask() -> None:
+            with suppress(HTTPError):  # on a slow machine its time may be over before it is done
+                urlopen(asked).read()
+
+        asking = threading.Thread(target=ask)
         asking.start()
-        while asking.is_alive() and not self._full():
-            pass
-        assert asking.is_alive(), "the queue was never full"
-        yield
-        assert asking.is_alive() or not throughout, "the queue was not full all the time"
-        asking.join()
+        try:
+            while asking.is_alive() and self._waiting() < _ROOM:
+                pass
+            assert self._waiting() == _ROOM, "the queue was never full"
+            yield
+            assert self._waiting() == _ROOM or not throughout, "the queue was not full all the time"
+        finally:
+            asking.join()
+            while self._waiting():
+                time.sleep(0.1)
+
+    def refused(
+        self,
+        call: Callable[[], Any],
+        errors: type[BaseException] | tuple[type[BaseException], ...],
+        status: int,
+    ) -> None:
+        """Check that a call ends with one of these errors, which knows the status, after one request."""
+        before = self.requests()
+        error = fails(call, *(errors if isinstance(errors, tuple) else (errors,)))
+        told = getattr(error, "status_code", None) or getattr(error, "response", None)
+        assert getattr(told, "status_code", told) == status, f"{error!r} instead of {status}"
+        assert self.requests() - before == 1, "it asked again though that cannot help"
+
+    def patient(self, call: Callable[[], Any], error: type[BaseException], tries: int) -> None:
+        """Check that a call asks a full queue so many times at most; it may have its answer by then."""
+        before = self.requests()
+        with suppress(error):
+            call()
+        # the request that keeps the server busy may have ended, and is counted then
+        assert self.requests() - before <= tries + 1, "it asked again and again"
 
     def tried(self, rank: Rank, errors: tuple[type[BaseException], ...], tries: int = 1) -> None:
-        """Nothing, if a client ranks as `demur rank` does, and raises these errors after one request each.
+        """Check that a client ranks as `demur rank` does, and raises these errors after one request each.
 
         When the queue is full, a client may ask so many times in all; it may have its answer by then.
         """
@@ -93,9 +125,12 @@ class Running:
             # the request that keeps the server busy may have ended, and is counted then
             assert self.requests() - before <= tries + (tries > 1), "it asked again and again"
 
-    def _full(self) -> bool:
-        with urllib.request.urlopen(f"{self.url}/metrics") as page:
-            return f"demur_queue_pairs {_ROOM}.0" in page.read().decode()
+    def _waiting(self) -> int:
+        """How many pairs the queue holds."""
+        with urlopen(f"{self.url}/metrics") as page:
+            found = re.search(r"^demur_queue_pairs (\S+)$", page.read().decode(), re.M)
+        assert found is not None
+        return int(float(found[1]))
 
 
 def fails(call: Callable[[], Any], *kinds: type[BaseException]) -> BaseException:

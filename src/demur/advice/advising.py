@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from demur.advice import choosing, curves, evidence, measuring, table, worth
+from demur.advice import table
 from demur.advice.coverage import certified
-from demur.advice.evidence import Hearsay
-from demur.advice.learning import curve
+from demur.advice.deciding import choosing, evidence, worth
+from demur.advice.deciding.evidence import OtherData
+from demur.advice.deciding.profile import Profile
 from demur.advice.methods import Method, applicable
-from demur.advice.profile import Profile
 from demur.advice.table import Row
-from demur.advice.trying import FEWEST, Say, Trial, Trying, drawn, inner, is_labelled, tells
+from demur.advice.trials import curves, measuring
+from demur.advice.trials.learning import curve
+from demur.advice.trials.trying import FEWEST, Say, Trial, Trying, drawn, inner, is_informative, is_labelled
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.types import Pool
@@ -36,7 +38,7 @@ class Advice:
     method: Method
     profile: Profile
     labelled: int
-    telling: int  # of these, with a right and a wrong answer
+    informative: int  # of these, with a right and a wrong answer
     pools: int
     rows: tuple[Row, ...] = ()
     skipped: tuple[Trial, ...] = ()
@@ -44,7 +46,7 @@ class Advice:
     labels: str = ""  # how many more labels until a trained method wins
     curve: curves.Curve | None = None
     forecast: curves.Forecast | None = None
-    hearsay: Hearsay | None = None
+    other_data: OtherData | None = None
     facts: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -55,7 +57,7 @@ class Advice:
             "spec": self.method.spec,
             "pools": self.pools,
             "labelled": self.labelled,
-            "telling": self.telling,
+            "informative": self.informative,
             "profile": self.profile.to_json(),
             "measured": [row.to_json() for row in self.rows],
             "skipped": {trial.method.name: trial.skipped for trial in self.skipped},
@@ -63,7 +65,7 @@ class Advice:
             "labels": self.labels,
             "curve": None if self.curve is None else {"sizes": self.curve.sizes, "gains": self.curve.means},
             "forecast": None if self.forecast is None else self.forecast.to_json(),
-            "alike": None if self.hearsay is None else self.hearsay.dataset.name,
+            "alike": None if self.other_data is None else self.other_data.dataset.name,
             **self.facts,
         }
 
@@ -97,22 +99,24 @@ def advise(
         raise UsageError(f"a risk is a share of answers, above 0 and below 1 such as 0.1, and not {risk:g}")
     deadline = clock() + 60 * minutes
     labelled = [pool for pool in pools if is_labelled(pool)]
-    telling = sum(map(tells, labelled))
+    informative = sum(map(is_informative, labelled))
     profile = Profile.of(pools)
     facts: dict[str, Any] = {"folds": folds, "seed": seed, "minutes": minutes}
     if risk is not None:
         facts["risk"] = risk
-    if telling < FEWEST:
-        return _by_hearsay(pools, profile, len(labelled), telling, facts)
+    if informative < FEWEST:
+        return _by_other_data(pools, profile, len(labelled), informative, facts)
     methods, missing = applicable(True, more)
     part = drawn(labelled, MOST, seed)
-    if sum(map(tells, part)) < FEWEST:  # so few of them tell something that all are needed
+    if sum(map(is_informative, part)) < FEWEST:  # so few of them tell something that all are needed
         part = labelled
     spare = 60 * minutes * (_FOR_CURVE + _FOR_COSTS)
     around = drawn(pools, MOST, seed)
-    trying = Trying(around, part, deadline - spare, min(folds, sum(map(tells, part))), seed, clock, say)
+    trying = Trying(
+        around, part, deadline - spare, min(folds, sum(map(is_informative, part))), seed, clock, say
+    )
     known, ours = evidence.packaged(), len(methods) - len(more)
-    early = worth.too_early(methods[:ours], sum(map(tells, part)), known)
+    early = worth.too_early(methods[:ours], sum(map(is_informative, part)), known)
 
     def why_not(method: Method) -> str:
         if method in methods[ours:]:
@@ -127,7 +131,7 @@ def advise(
     trying.deadline = deadline
     gains, reached, labels = _labels(found, trying, len(labelled), 60 * minutes * _FOR_CURVE)
     if early and not any(each.trial.method.labels for each in found):
-        labels = _heard(evidence.by_evidence(profile, methods, known))
+        labels = _labels_needed(evidence.by_evidence(profile, methods, known))
     costs = _costs(found, trying)
     rows = tuple(
         Row(
@@ -143,7 +147,7 @@ def advise(
         method=choosing.chosen(found).trial.method,
         profile=profile,
         labelled=len(labelled),
-        telling=telling,
+        informative=informative,
         pools=len(pools),
         rows=rows,
         skipped=tuple(trial for trial in trials if trial.skipped),
@@ -182,7 +186,7 @@ def _labels(
         why = f"too few labels, or too little time, for a learning curve of {first.name}"
         return gains, None, f"unknown: {why}"
     scale = len(trying.labelled) / sum(
-        map(tells, trying.labelled)
+        map(is_informative, trying.labelled)
     )  # the curve counts those that tell something
     stretched = curves.Forecast(*(scale * each for each in (reached.needed, reached.low, reached.high)))
     return gains, stretched, f"{first.name} is level with {other.name} {stretched.more(labelled)}"
@@ -199,8 +203,8 @@ def _costs(found: Sequence[choosing.Judged], trying: Trying) -> dict[str, measur
     return costs
 
 
-def _by_hearsay(
-    pools: Sequence[Pool], profile: Profile, labelled: int, telling: int, facts: dict[str, Any]
+def _by_other_data(
+    pools: Sequence[Pool], profile: Profile, labelled: int, informative: int, facts: dict[str, Any]
 ) -> Advice:
     """Advice from our own evidence, where there are too few labels to measure anything."""
     methods, missing = applicable(False)
@@ -208,8 +212,8 @@ def _by_hearsay(
     known = evidence.by_evidence(profile, methods, evidence.packaged())
     method = known.method if known else methods[min(2, len(methods) - 1)]
     few = (
-        f"{telling} of your {len(pools):,} pools have both a right and a wrong answer marked, and with fewer "
-        f"than {FEWEST} nothing can be measured"
+        f"{informative} of your {len(pools):,} pools have both a right and a wrong answer marked, and with "
+        f"fewer than {FEWEST} nothing can be measured"
     )
     if known is None or known.figure is None:
         why = "this is the usual choice, and no measurement supports it"
@@ -235,16 +239,16 @@ def _by_hearsay(
         method=method,
         profile=profile,
         labelled=labelled,
-        telling=telling,
+        informative=informative,
         pools=len(pools),
         missing=tuple(missing),
-        labels=_heard(known),
-        hearsay=known,
+        labels=_labels_needed(known),
+        other_data=known,
         facts=facts,
     )
 
 
-def _heard(known: Hearsay | None) -> str:
+def _labels_needed(known: OtherData | None) -> str:
     if known is None or math.isnan(known.labels):
         return "unknown, as no learning curve was measured"
     if math.isinf(known.labels):

@@ -35,7 +35,7 @@ def _measured(advice: Advice) -> str:
     cells = [columns, ["---"] * len(columns), *(row.cells() for row in advice.rows)]
     said = (
         "Each method was measured on labelled pools that it had not seen, fold by fold; convention fixed. "
-        "Expected is MAP with what the method got on other data weighed in. The best of many methods looks a "
+        "Expected is MAP with what the method got on other data counted in. The best of many methods looks a "
         "little better here than it is."
     )
     skipped = [f"\nNot tried: {trial.method.name} ({trial.skipped})." for trial in advice.skipped]

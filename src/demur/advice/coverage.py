@@ -26,8 +26,8 @@ def certified(
     Each fold's questions meet the threshold that those of all other folds certify, so none is counted with a
     threshold that its own label helped to choose. A fold whose others certify none answers nothing.
     """
-    sure = qualifier(how)
-    answers = Predictions.of_pools(pools, scores, sure.confidence(pools, scores))
+    chosen = qualifier(how)
+    answers = Predictions.of_pools(pools, scores, chosen.confidence(pools, scores))
     answered, found = 0, False
     for fold in range(int(folds.max(initial=0)) + 1):
         test = answers.predicted & (folds == fold)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from demur.advice.methods import installed
-from demur.advice.trying import is_labelled, random_key
+from demur.advice.trials.trying import is_labelled, random_key
 from demur.rankers import Ranker, ranker
 from demur.rankers.ensembles.base import standardised
 from demur.rankers.ensembles.fusion import Fusion

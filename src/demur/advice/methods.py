@@ -63,14 +63,14 @@ class Method:
 
 
 METHODS = (
-    Method("bm25", "bm25(stem=english)", "counts words shared with the question, the rarer the heavier"),
+    Method("bm25", "bm25(stem=english)", "counts words shared with the question; rarer words weigh more"),
     Method("mini", "mini", "reads question and answer together; comes with demur and needs no torch"),
     Method("encoder", "encoder", "compares the meaning of whole texts; comes with demur and needs no torch"),
-    Method("fusion", "fusion", "adds what words and meaning say"),
+    Method("fusion", "fusion", "adds the scores of bm25 and the encoder"),
     Method(
         "forum",
-        'fusion(rankers="encoder; telling")',
-        "puts answers that ask or thank behind those that tell",
+        'fusion(rankers="encoder; forum-prior")',
+        "puts answers that ask or thank behind those that inform",
     ),
     Method(
         "MaxSim",
@@ -81,20 +81,20 @@ METHODS = (
     Method(
         "mini + encoder",
         "fusion(rankers='mini; encoder')",
-        "adds what mini and the encoder say",
+        "adds the scores of mini and the encoder",
     ),
     Method(
         "fusion, adapted",
         "self",
-        "learns too which answers stand with which question in your pools",
+        "also learns which answers belong to which question in your pools",
         trains=True,
         extra="encoder",
         like="fusion",
     ),
     Method(
         "forum, adapted",
-        "self(teacher='fusion(rankers=\"encoder; telling\")')",
-        "does that for threads of a forum",
+        "self(teacher='fusion(rankers=\"encoder; forum-prior\")')",
+        "does the same for threads of a forum",
         trains=True,
         extra="encoder",
         like="forum",
@@ -130,7 +130,7 @@ METHODS = (
     Method(
         "concat",
         "concat(early=MAP)",
-        "learns from labels how question and answer belong together",
+        "learns from labels how question and answer fit together",
         trains=True,
         labels=True,
         extra="encoder",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from demur.advice.choosing import Judged, best_of, chosen
-from demur.advice.measuring import Cost, plain
-from demur.advice.trying import Trial
+from demur.advice.deciding.choosing import Judged, best_of, chosen
+from demur.advice.trials.measuring import Cost, plain
+from demur.advice.trials.trying import Trial
 
 COLUMNS = ("method", "MAP", "95 % interval", "expected", "P@1", "training", "ms", "memory", "disk")
 

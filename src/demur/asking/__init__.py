@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from demur.asking.calibrating import calibrate
-from demur.asking.gate import Gate
+from demur.asking.gates.calibrating import calibrate
+from demur.asking.gates.gate import Gate
 from demur.asking.library import Library
 from demur.asking.plain import as_plain
 from demur.asking.session import Session, ask
-from demur.kb.documents import read_documents
+from demur.kb.files.documents import read_documents
 from demur.kb.passages import Passage
 from demur.types import Verdict
 

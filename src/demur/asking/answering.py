@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from demur.asking.gate import Gate
-from demur.asking.meaning import LEAST
+from demur.asking.gates.gate import Gate
+from demur.asking.meaning.ranker import LEAST
 from demur.asking.quoting import around, asked, found, quote, same
 from demur.asking.reading import Look, looks, within
 from demur.asking.searching import Search, with_look
@@ -47,8 +47,8 @@ class Asked:
         if self.gate is None and "chance" in best[0].extra:
             chance = float(best[0].extra["chance"])
             if chance < LEAST:
-                reason = f"the likeliest passage is right with a chance of {chance:.2g}, less than {LEAST:g}"
-                return Abstention(self.question, reason, shown, chance)
+                likely = f"the likeliest passage is right with a chance of {chance:.2g}, less than {LEAST:g}"
+                return Abstention(self.question, f"{likely}{self._without_words()}", shown, chance)
             return _answer(shown, chance)
         if self.gate is None:
             look: Look | None = best[0].extra.get("look")
@@ -58,7 +58,8 @@ class Asked:
             return _answer(shown, look and look.confidence)
         verdict, certificate = self._verdict(self.gate), self.gate.certificate
         if verdict.refusal:
-            return Abstention(self.question, verdict.refusal, shown, verdict.confidence, certificate)
+            reason = f"{verdict.refusal}{self._without_words()}"
+            return Abstention(self.question, reason, shown, verdict.confidence, certificate)
         return replace(_answer(shown, verdict.confidence), certificate=certificate)
 
     @property
@@ -103,6 +104,12 @@ class Asked:
             "coverage": sum(weights[word] for word in matched) / (sum(weights.values()) or 1.0),
         }
         return replace(candidate, extra=extra)
+
+    def _without_words(self) -> str:
+        """What is added to a refusal where passages are near in meaning alone."""
+        if not self.words or len(self.search.library.by_words(self.question, 1)[0]):
+            return ""
+        return f"; {self._why_nothing()}"
 
     def _why_nothing(self) -> str:
         passages, words = len(self.search.library), self.words

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import demur
 from demur import files
-from demur.data.loaders.base import Loader, Split
-from demur.kb.documents import read_documents
+from demur.data.loaders import Loader, Split
+from demur.kb.files.documents import read_documents
 from demur.kb.passages import Passage
 from demur.types import Candidate, Pool
 

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from demur.asking.meaning import MEANING, by_meaning
+from demur.asking.meaning.ranker import by_meaning
+from demur.asking.packaged import MEANING
 from demur.asking.searching import Search
 from demur.embedders.base import Vectors
 from demur.errors import UsageError
-from demur.kb.documents import read_documents, readable
+from demur.kb.files.documents import read_documents, readable
 from demur.kb.passages import Passage
 from demur.rankers import Ranker
 from demur.rankers import ranker as resolve_ranker
@@ -26,8 +27,9 @@ from demur.types import Candidate, FloatArray, IntArray, Pool
 
 AS_FOUND = "bm25", "none"
 """In place of a second ranker: passages stay as BM25 found them."""
-MOST = 20_000
-"""Passages of which vectors are made while somebody waits."""
+MOST = 2_000
+"""Texts of which vectors are made while somebody waits."""
+_SOME = 200  # of which it takes long enough to say so
 _log = logging.getLogger(__name__)
 Documents = str | Path | Passage | Iterable[str | Path | Passage]
 
@@ -63,7 +65,7 @@ class Library:
     @property
     def embedder(self) -> str:
         """The fingerprint of what makes the vectors."""
-        from demur.asking.finding import maker
+        from demur.asking.meaning.finding import maker
 
         return maker().fingerprint
 
@@ -104,17 +106,20 @@ class Library:
     @cached_property
     def _meanings(self) -> tuple[IntArray, Vectors] | None:
         """The vectors of all texts and of all questions of their own, and whose they are."""
-        from demur.asking.finding import vectors
+        from demur.asking.meaning.finding import lacking, vectors
 
-        if len(self) > MOST:
-            why = f"making vectors of more than {MOST:,} takes long; demur kb keeps them"
-            _log.warning(f"{len(self):,} passages are found by words alone: {why}")
-            return None
         own = [place for place, passage in enumerate(self.passages) if passage.question]
         texts = [
             *(each.searched for each in self.passages),
             *(self.passages[place].question for place in own),
         ]
+        new = lacking(texts)
+        if new > MOST:
+            why = f"making vectors of {new:,} takes minutes; a knowledge base has them made once (demur kb)"
+            _log.warning(f"{len(self):,} passages are found by words alone: {why}")
+            return None
+        if new > _SOME:
+            _log.warning(f"{new:,} vectors are being made; they are kept for the next time")
         return np.array([*range(len(self)), *own], np.int64), vectors(texts)
 
     def prepared(self, ranker: str | Ranker) -> Ranker:
@@ -148,7 +153,7 @@ class Library:
 def _passages(documents: Documents) -> Iterator[Passage]:
     """The passages of files, and texts as they are."""
     if not isinstance(documents, str | Path | Passage | Iterable):
-        raise UsageError(f"{type(documents).__name__} is no document; pass a Path, a string or a Passage")
+        raise UsageError(f"{type(documents).__name__} is not a document; pass a Path, a string or a Passage")
     many = [documents] if isinstance(documents, str | Path | Passage) else documents
     for number, document in enumerate(many):
         if isinstance(document, Passage):
@@ -162,4 +167,6 @@ def _passages(documents: Documents) -> Iterator[Passage]:
                 )
             yield Passage(str(number), document)
         else:
-            raise UsageError(f"{type(document).__name__} is no document; pass a Path, a string or a Passage")
+            raise UsageError(
+                f"{type(document).__name__} is not a document; pass a Path, a string or a Passage"
+            )

@@ -1,14 +1,19 @@
-"""The model that comes with demur: a small ranker that also reads, run without torch."""
+"""What comes with demur: a small model that ranks and reads, run without torch, and gates."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import demur
+from demur.embedders.encoders import packaged as encoder
 from demur.specs import parse
 
 NAME = "mini"
 FOLDER = Path(demur.__file__).parent / "models" / NAME
+MEANING = "meaning"
+"""In place of a ranker: passages are found by words and by meaning, and ranked by their chance."""
+MEANING_GATES = FOLDER.parent / MEANING
+"""The gates for that, whatever files are asked; `tools.make_ask_gate` makes them."""
 
 
 def there() -> bool:
@@ -16,8 +21,17 @@ def there() -> bool:
     return (FOLDER / "model.onnx").is_file()
 
 
+def usual() -> str | None:
+    """What ranks where nobody names a ranker: by meaning, or mini alone where the encoder did not come."""
+    if not there():
+        return None
+    return MEANING if encoder.there() else NAME
+
+
 def folder_named(spec: str) -> Path | None:
-    """The packaged model's folder, if a spec such as ``mini`` or ``mini(threads=1)`` means that model."""
+    """The packaged folder that a spec means, if it does: ``mini``, ``mini(threads=1)`` or ``meaning``."""
+    if spec == MEANING:
+        return MEANING_GATES
     if spec.partition("(")[0].strip() != NAME:
         return None
     other = parse(spec).settings.get("folder")

@@ -11,13 +11,14 @@ from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.rankers import ranker as ranker_named
 from demur.rankers.opening import HUB_ID, folder_of
-from demur.reading import Reader
+from demur.reading import Reader, Reading
 from demur.reading import reader as reader_named
+from demur.reading.one_pass import OnePassReader
 from demur.specs import parse
-from demur.types import Span
+from demur.types import Pool, Span
 
 if TYPE_CHECKING:
-    from demur.asking.gate import Gate
+    from demur.asking.gates.gate import Gate
 
 NONE = "none"
 """In place of a reader: sentences are quoted, by the words they share with the question."""
@@ -85,7 +86,7 @@ def reader_for(reader: str | Path | object | None, ranker: Ranker | None) -> obj
 
 
 def check_quotes(gate: Gate, reader: object | None) -> None:
-    """Nothing, if what a gate promises holds whoever quotes, or for this reader's quotes; else an error.
+    """Raise an error if a gate's promise is about another reader's quotes.
 
     That of ``mini`` goes by what mini quotes, and that of a reader's own doubt by what this reader quotes.
     """
@@ -112,7 +113,21 @@ def looks(reader: object, question: str, passages: Sequence[str]) -> list[Look]:
         return [Look(seen.score, seen.span, seen.confidence) for seen in reader.look(question, passages)]
     assert isinstance(reader, Reader)
     readings = reader.read_all((question, passage) for passage in passages)
-    return [Look(-each.null_odds, each.span, each.confidence) for each in readings]
+    return [_look(each) for each in readings]
+
+
+def look_pools(reader: object, pools: Sequence[Pool]) -> Sequence[Sequence[Seen]]:
+    """What a reader sees in each candidate of each pool, in as few passes as it can."""
+    if isinstance(reader, OnePassReader):
+        return reader.look_pools(pools)
+    if not isinstance(reader, Reader):
+        return [looks(reader, pool.question, pool.answers) for pool in pools]
+    found = iter(reader.read_all((pool.question, text) for pool in pools for text in pool.answers))
+    return [[_look(next(found)) for _ in pool.answers] for pool in pools]
+
+
+def _look(reading: Reading) -> Look:
+    return Look(-reading.null_odds, reading.span, reading.confidence)
 
 
 def within(span: Span | None, start: int, text: str) -> Span | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from demur.asking.gate import is_for_candidates
+from demur.asking.gates.gate import is_for_candidates
 from demur.asking.reading import Look, looks
 from demur.errors import UsageError
 from demur.rankers import Ranker
@@ -17,11 +17,26 @@ from demur.specs import Setting, Spec
 from demur.types import Candidate, FloatArray, Pool, Ranking
 
 if TYPE_CHECKING:
-    from demur.asking.gate import Gate
+    from demur.asking.gates.gate import Gate
     from demur.kb.base import Passages
 
 DEPTH = 50
 """Passages that BM25 finds, that a ranker scores again, and that a gate looks at."""
+
+
+@dataclass(frozen=True)
+class AnyPassages:
+    """In the place of passages: for a hash of how they are searched, whatever they are."""
+
+    stem: str = "english"
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the stem."""
+        return hashlib.sha256(self.stem.encode()).hexdigest()[:16]
+
+    def __len__(self) -> int:
+        return 0
 
 
 @dataclass(frozen=True)
@@ -64,9 +79,20 @@ class Search(Ranker):
         ]
 
     @property
+    def anywhere(self) -> Self:
+        """The same over any passages: it finds nothing, but says how they would be ranked."""
+        return replace(self, library=AnyPassages(self.library.stem))  # type: ignore[arg-type]
+
+    @property
+    def about(self) -> dict[str, Setting]:
+        """What a spec says of the passages: how many, if they are known, and whose endings do not count."""
+        stem: dict[str, Setting] = {"stem": self.library.stem}
+        return stem if isinstance(self.library, AnyPassages) else {"passages": len(self.library), **stem}
+
+    @property
     def spec(self) -> str:
         """A description; a library cannot be built again from its spelling."""
-        settings: dict[str, Setting] = {"passages": len(self.library), "stem": self.library.stem}
+        settings: dict[str, Setting] = self.about
         if self.ranker is not None:
             settings["ranker"] = self.ranker.spec
         return str(Spec(self.name, settings))

@@ -10,12 +10,13 @@ from typing import cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
-from demur.asking.base_gate import LAPSE, NAME, BaseGate
-from demur.asking.budget import milliseconds
-from demur.asking.finding import maker
-from demur.asking.gate import NONE, Gate, find_gate, second_ranker_of
+from demur.asking.gates.base_gate import NAME, BaseGate, lapse_of
+from demur.asking.gates.gate import NONE, Gate, find_gate, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library
-from demur.asking.meaning import MEANING, by_meaning
+from demur.asking.meaning.budget import milliseconds
+from demur.asking.meaning.finding import maker
+from demur.asking.meaning.ranker import ByMeaning, by_meaning
+from demur.asking.packaged import MEANING
 from demur.asking.reading import check_quotes, looks, reader_for, reads
 from demur.asking.searching import DEPTH, Search
 from demur.errors import DemurError, UsageError
@@ -51,7 +52,7 @@ class Session:
         risk: float | None = None,
         stem: str = "english",
         budget: str | None = None,
-        lapse: float = LAPSE,
+        lapse: float | None = None,
     ) -> Session:
         """A session with all that it needs; what is missing or does not fit is an error before any question.
 
@@ -61,7 +62,9 @@ class Session:
         named = gate is not None or risk is not None
         asked = cast(object, documents)
         base = asked if isinstance(asked, ReadBase) else None
+        lapse_of(lapse, base is not None, gate)
         who, judge = _chosen(ranker, gate, risk) if named or base is None else _of_base(base, ranker)
+        most = lapse_of(lapse, True, judge if named else None)  # the base may have its gate later
         if budget is not None and who != MEANING:
             what = "a budget says how much is read again after finding by meaning"
             raise UsageError(f"{what}; take the ranker {MEANING}, or leave the budget out")
@@ -77,14 +80,18 @@ class Session:
         if judge is not None:
             try:
                 if base is not None and BaseGate.of(judge) is not None:
-                    judge = BaseGate.opened(judge, search, quoting, lapse)
+                    judge = BaseGate.opened(judge, search, quoting, most)
                 else:
                     judge.check_ranker(search.known_to(judge))
                     check_quotes(judge, quoting)
             except UsageError as error:
                 if named:
                     raise
-                _log.warning("no gate is set: %s", str(error).rpartition(";")[0])
+                why = str(error).rpartition(";")[0]
+                if isinstance(search, ByMeaning) and search.read < search.wanted:
+                    left = f"within {budget} {search.read} passages are read, it holds for {search.wanted}"
+                    why = f"{left}; allow more time, or leave the budget out"
+                _log.warning("no gate is set: %s", why)
                 judge = None
         return cls(replace(search, reading=quoting is not None and quoting is search.ranker), quoting, judge)
 
@@ -111,7 +118,7 @@ class Session:
         if not isinstance(question, str):
             raise UsageError(f"a question is a text, not {type(question).__name__}; pass a string")
         if not isinstance(top, int):
-            raise UsageError(f"top={top!r} is no whole number; ask for one passage or more")
+            raise UsageError(f"top={top!r} is not a whole number; ask for one passage or more")
         if top < 1:
             raise UsageError(f"top={top} shows nothing; ask for one passage or more")
         question = question.encode("utf-8", "replace").decode()  # a shell or JSON may pass half a character
@@ -129,7 +136,7 @@ class Session:
         return self.search.known_to(self.gate) is self.search
 
     def warm(self) -> None:
-        """Nothing, once the models are in memory: so the first question need not wait for them."""
+        """Load the models into memory, so that the first question need not wait for them."""
         if not len(self.library):
             return
         some = ["A passage to begin with."]
@@ -150,7 +157,7 @@ def ask(
     reader: str | Path | object | None = None,
     risk: float | None = None,
     budget: str | None = None,
-    lapse: float = LAPSE,
+    lapse: float | None = None,
 ) -> Answer | Abstention:
     """The answer to a question, quoted from documents, or the reason why there is none.
 
@@ -159,7 +166,7 @@ def ask(
 
     - The `ranker` scores the best 50 passages again; ``bm25`` leaves them as they were found, and ``meaning``
       finds passages by their meaning too, and ranks them by their chance of being right. If none is
-      named, it is that of the gate, or ``mini``, which comes with demur.
+      named, it is that of the gate, or ``meaning``.
     - The `gate` decides whether the best passage may be the answer: a gate, or the path of one. If none is
       named, it is that of the knowledge base, or of the ranker's folder; ``none`` leaves that out.
     - The `reader` quotes the words that answer. If none is named, the ranker does, if it is one such as
@@ -169,7 +176,7 @@ def ask(
     - `stem` names the language whose word endings do not count; with ``none`` all count.
     - `budget`, such as ``300ms``, is for the ranker ``meaning``: no more passages are read again than fit.
     - `lapse` is the share of a knowledge base's passages that may change before the promise of its own gate
-      is said to have lapsed.
+      is said to have lapsed; 0.2 if not said.
     """
     return Session.open(documents, ranker, gate, reader, risk, stem, budget, lapse).ask(question, top)
 
@@ -191,12 +198,14 @@ def searching(library: Passages, who: str | Path | Ranker, budget: str | None = 
 
 
 def _say_lacking(library: Passages) -> None:
-    """Nothing, but a warning where passages have no vectors that a question can be held against."""
+    """Warn where passages have no vectors that a question can be compared with."""
+    if isinstance(library, ReadBase) and library.tended:
+        return
     ours = library.embedder == maker().fingerprint
     lacking = len(library) - (int(getattr(library, "embedded", len(library))) if ours else 0)
     if lacking:
         which = f"{lacking:,} of {len(library):,} passages are found by words alone"
-        _log.warning("%s, as they have no vectors yet; demur kb update makes them", which)
+        _log.warning("%s, as they have no vectors yet; demur kb update makes them (Python: embed())", which)
 
 
 def _of_base(base: ReadBase, ranker: str | Path | Ranker | None) -> tuple[str | Path | Ranker, Gate | None]:
@@ -215,12 +224,13 @@ def _chosen(
 ) -> tuple[str | Path | Ranker, Gate | None]:
     """The ranker that scores again what is found, and the gate: as named, or those that come with demur."""
     if risk is not None and not 0 < risk < 1:
-        what = f"a risk of {risk:g} is no share of wrong answers"
+        what = f"a risk of {risk:g} is not a share of wrong answers"
         raise UsageError(f"{what}; choose one between 0 and 1, such as 0.2")
     if ranker is None and (gate is None or gate == NONE):
-        ranker = packaged.NAME
-        if not packaged.there():
-            _log.warning("the model %s did not come with this copy of demur: BM25 answers alone", ranker)
+        ranker = packaged.usual()
+        if ranker is None:
+            what = "the model %s did not come with this copy of demur: BM25 answers alone"
+            _log.warning(what, packaged.NAME)
             ranker = AS_FOUND[0]
     if gate is None or isinstance(gate, str | Path):
         spec = ranker.spec if isinstance(ranker, Ranker) else ranker

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _ENDLESS = 100_000  # characters in a line of a file or a pipe
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def stdout() -> Console:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli.console import JsonFlag, emit, note, say, stdout, tracked
+from demur.errors import count_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,7 +43,7 @@ def list_(json: JsonFlag = False) -> None:
         table.add_row(row["name"], _coloured(row["state"]), _stacked(splits, *about))
     _print(table)
     if sources.root() is None:
-        note("DEMUR_DATA is not set; set it to the folder that holds the datasets' folders")
+        note("DEMUR_DATA is not set; set it to the folder with the datasets' folders")
 
 
 @app.command()
@@ -52,7 +53,7 @@ def show(
     ],
     json: JsonFlag = False,
 ) -> None:
-    """Show the facts of a dataset, or the figures and three pools of a split or file."""
+    """Show a dataset's splits, files and source; or statistics and three pools of a split or file."""
     from dataclasses import asdict
 
     from demur.data import Pools, load, summarise
@@ -68,11 +69,11 @@ def show(
 @app.command()
 def check(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Datasets; else all.")
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Datasets. Default: all.")
     ] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Check files by checksum and splits by their published counts; exit 1 if one is missing or differs."""
+    """Check files by checksum and splits by published counts; exit with 1 if one is missing or differs."""
     from dataclasses import asdict
 
     from demur.data.checking import BAD, findings
@@ -96,10 +97,11 @@ def _listed(dataset: Dataset) -> dict[str, Any]:
 
     from demur.data import sources
 
-    splits = {split: all(map(sources.find, pools.files)) for split, pools in dataset.pools.items()}
+    splits = {split: all(map(sources.find_file, pools.files)) for split, pools in dataset.pools.items()}
     state = "here" if all(splits.values()) else "partly" if any(splits.values()) else "missing"
     facts = sources.facts(dataset.name.partition("/")[0])
-    return {"state": state, "splits": splits, **asdict(facts), "name": dataset.name}
+    needs = {split: list(pools.files) for split, pools in dataset.pools.items()}
+    return {"state": state, "splits": splits, "needs": needs, **asdict(facts), "name": dataset.name}
 
 
 def _show_dataset(row: dict[str, Any]) -> None:
@@ -115,11 +117,32 @@ def _show_dataset(row: dict[str, Any]) -> None:
     _print(table)
     for key in ("licence", "citation", "obtain"):
         _print(f"\n[bold]{key}[/bold]  {_plain(row[key])}")
+    _show_files(row["needs"])
     for key in ("pitfalls", "holes"):
         if row[key]:
             _print(f"\n[bold]{key}[/bold]")
         for line in row[key].items() if key == "holes" else row[key]:
             _print(f"- {_plain(line if key == 'pitfalls' else ': '.join(line))}")
+
+
+def _show_files(needs: dict[str, list[str]]) -> None:
+    """Show where each file belongs, below the folder that DEMUR_DATA names, and which splits need it."""
+    from demur.data import sources
+
+    users: dict[str, list[str]] = {}
+    for split, files in needs.items():
+        for file in files:
+            users.setdefault(file, []).append(split)
+    if not users:
+        return
+    root = sources.root()
+    where = "not set yet" if root is None else _plain(str(root))
+    _print(f"\n[bold]files[/bold]  below the folder that DEMUR_DATA names ({where}), with or without .gz")
+    table = _table("", "", "")
+    for file, splits in users.items():
+        state = "here" if sources.find_file(file) else "missing"
+        table.add_row(_plain(file), _coloured(state), f"for {', '.join(splits)}")
+    _print(table)
 
 
 def _show_pools(id: str, summary: Summary) -> None:
@@ -136,7 +159,9 @@ def _show_pools(id: str, summary: Summary) -> None:
     table.add_row("pairs", _stacked(f"{summary.pairs:,}", *shares))
     table.add_row("empty answers", f"{summary.empty_answers:,}")
     table.add_row(
-        "repeated ids", f"{summary.repeated_pool_ids:,} pools, {summary.repeated_candidate_ids:,} candidates"
+        "repeated ids",
+        f"{count_of(summary.repeated_pool_ids, 'pool')}, "
+        f"{count_of(summary.repeated_candidate_ids, 'candidate')}",
     )
     _print(table)
     table = _table("", *summary.pool_sizes)

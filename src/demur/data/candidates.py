@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from demur.data.entries import csv_entries, text_in
-from demur.data.formats.checks import Place
-from demur.data.formats.jsonlines import id_of, kind
+from demur.data.formats.shared.checks import Place
+from demur.data.formats.shared.jsonlines import id_of, kind
 from demur.files import lines
 from demur.types import Candidate
 

@@ -41,7 +41,7 @@ def findings(names: Iterable[str] = ()) -> Iterator[Finding]:
         if name not in known:
             raise UnknownName("dataset", name, known)
     if sources.root() is None:
-        raise MissingData("DEMUR_DATA is not set; set it to the folder that holds the datasets' folders")
+        raise MissingData("DEMUR_DATA is not set; set it to the folder with the datasets' folders")
     for name in chosen:
         facts = known[name]
         for file in facts.files:
@@ -49,19 +49,19 @@ def findings(names: Iterable[str] = ()) -> Iterator[Finding]:
         for rest in facts.counts:
             yield from _counts(facts, rest)
         for what, why in facts.holes.items():
-            if sources.find(what) is None:
+            if sources.find_file(what) is None:
                 yield Finding(name, what, "known hole", why)
 
 
 def _file(facts: Facts, file: str) -> Finding:
     expected = facts.files[file]
-    path = sources.find(file)
+    path = sources.find_file(file)
     if path is None:
         return Finding(facts.name, file, "missing", facts.obtain)
     if path.name != Path(file).name:
         return Finding(facts.name, file, "ok", f"here as {path.name}: its checksum cannot be compared")
     if path.stat().st_size != expected["bytes"] or files.sha256(path) != expected["sha256"]:
-        return Finding(facts.name, file, "changed", "its checksum is another; obtain it again")
+        return Finding(facts.name, file, "changed", "its checksum differs; obtain it again")
     return Finding(facts.name, file, "ok", "checksum")
 
 
@@ -69,7 +69,7 @@ def _counts(facts: Facts, rest: str) -> Iterator[Finding]:
     """The finding about one id's counts; none where a file is missing, which its own finding says."""
     id = f"{facts.name}/{rest}"
     found = pools(id)
-    if any(sources.find(file) is None for file in found.files):
+    if any(sources.find_file(file) is None for file in found.files):
         return
     expected = dict(facts.counts[rest])
     by = "by our own count" if expected.pop("by", "") else "as published"

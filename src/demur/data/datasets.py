@@ -11,7 +11,7 @@ from typing import overload
 
 from demur import registry
 from demur.data import formats, sources, subsets
-from demur.data.loaders.base import Loader, Split, Subset, relabelled
+from demur.data.loaders import Loader, Split, Subset, relabelled
 from demur.errors import DataError, UnknownName, UsageError
 from demur.types import Pool
 
@@ -96,10 +96,10 @@ def load(id: str | Path) -> Dataset | Pools:
         return _registered(name, rest.rstrip("/"))
     except UnknownName as error:
         if str(id) == "-" or Path(id).exists():
-            return Pools(str(id), (str(id),), partial(formats.read, id))
+            return Pools(str(id), (str(id),), partial(formats.read_pools, id))
         if (whole := _holding(Path(id))) is not None:
             parts = Path(id).relative_to(whole).parts
-            chosen = [subsets.find(part, {}, str(whole)) for part in parts]
+            chosen = [subsets.find_subset(part, {}, str(whole)) for part in parts]
             return Pools(str(id), (str(whole),), partial(_parts, whole, chosen))
         names = registry.names("dataset")
         if name in names:
@@ -116,7 +116,7 @@ def _holding(path: Path) -> Path | None:
 
 
 def _parts(file: Path, chosen: Sequence[Subset]) -> Iterator[Pool]:
-    pools: Iterator[Pool] = iter(formats.read(file))
+    pools: Iterator[Pool] = iter(formats.read_pools(file))
     for subset in chosen:
         pools = iter(subset(pools))
     return pools
@@ -127,7 +127,7 @@ def _registered(name: str, rest: str) -> Dataset | Pools:
     for split in sorted(loader.splits, key=len, reverse=True):  # dev/tokens before dev
         if f"{rest}/".startswith(f"{split}/"):
             parts = rest[len(split) + 1 :].split("/") if rest != split else []
-            chosen = [subsets.find(part, loader.subsets, f"{name}/{split}") for part in parts]
+            chosen = [subsets.find_subset(part, loader.subsets, f"{name}/{split}") for part in parts]
             relevant = max([1, *(loader.relevant.get(part, 1) for part in parts)])
             return _pools(name, rest, loader.splits[split], chosen, relevant)
     folder = f"{rest}/" if rest else ""
@@ -172,7 +172,7 @@ def dataset(name: str) -> Dataset:
     found = load(name)
     if isinstance(found, Dataset):
         return found
-    raise UsageError(f"{name} is no dataset but pools of one; load it, or name the dataset alone")
+    raise UsageError(f"{name} is a split, not a dataset; load it, or name only the dataset")
 
 
 def pools(id: str | Path) -> Pools:
@@ -181,7 +181,7 @@ def pools(id: str | Path) -> Pools:
     if isinstance(found, Pools):
         return found
     ids = ", ".join(f"{found.name}/{split}" for split in found.splits)
-    raise UsageError(f"{found.name} has several splits; say which one: {ids}")
+    raise UsageError(f"{found.name} is a dataset; name one of its splits: {ids}")
 
 
 def stream(id: str | Path) -> Iterator[Pool]:

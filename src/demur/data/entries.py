@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from demur.data.formats.checks import Place
+from demur.data.formats.shared.checks import Place
 from demur.files import LONGEST_LINE, lines
 
 TEXT = ("text", "passage", "body", "answer")
@@ -30,7 +30,7 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
             return
         except csv.Error as error:
             raise place.error(
-                f"broken CSV in the row that starts here ({error})", "mend its quotes"
+                f"broken CSV in the row that starts here ({error})", "correct its quotes"
             ) from None
         if not any(cell.strip() for cell in row):
             continue

@@ -54,7 +54,7 @@ def root() -> Path | None:
     return Path(name) if name else None
 
 
-def find(file: str) -> Path | None:
+def find_file(file: str) -> Path | None:
     """Where a file lies that is named below the data folder, packed (.gz) or not; None if it is not here."""
     folder = root()
     if folder is None:
@@ -66,10 +66,10 @@ def find(file: str) -> Path | None:
 
 def locate(dataset: str, file: str) -> Path:
     """Where a file lies, or one line on how to obtain it."""
-    found = find(file)
+    found = find_file(file)
     if found is not None:
         return found
     where = "DEMUR_DATA is not set" if root() is None else f"DEMUR_DATA is {root()}"
     obtain = facts(file.partition("/")[0]).obtain
-    fix = f"obtain {obtain}; lay it down as {file} (or unpacked) in a folder; set DEMUR_DATA to that folder"
+    fix = f"obtain {obtain}; put it as {file} (or unpacked) into a folder; set DEMUR_DATA to that folder"
     raise MissingData(f"{dataset} needs {file}, which is not here ({where})", fix=fix)

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from demur.data import perturb
-from demur.data.loaders.base import Subset
+from demur.data.loaders import Subset
+from demur.data.perturbing import perturb
 from demur.errors import UnknownName
 from demur.types import Pool
 
@@ -61,7 +61,7 @@ def nonempty(pools: Iterable[Pool]) -> Iterator[Pool]:
 GENERAL: Mapping[str, Subset] = {"answerable": answerable, "clean": clean, "nonempty": nonempty}
 
 
-def find(name: str, own: Mapping[str, Subset], split: str) -> Subset:
+def find_subset(name: str, own: Mapping[str, Subset], split: str) -> Subset:
     """The subset of a name: one of the dataset's own, a general one, or a sample."""
     if found := _SAMPLE.fullmatch(name):
         part = sample if found[1] == "sample" else rest

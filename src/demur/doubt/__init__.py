@@ -5,24 +5,34 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from demur.renamed import old_names
+
 if TYPE_CHECKING:
     from demur.doubt.base import Doubt, doubt
-    from demur.doubt.doubt_folder import Kept, opened, save, taught
+    from demur.doubt.doubt_folder import Kept, open_doubt, save, train_doubt
     from demur.doubt.observed import Observed
     from demur.doubt.observing import observe
-    from demur.doubt.probes import Probes
+    from demur.doubt.probing.probes import Probes
 
-__all__ = ["Doubt", "Kept", "Observed", "Probes", "doubt", "observe", "opened", "save", "taught"]
+__all__ = ["Doubt", "Kept", "Observed", "Probes", "doubt", "observe", "open_doubt", "save", "train_doubt"]
 
 _HOMES = {
-    **{"Doubt": "base", "doubt": "base", "Observed": "observed", "Probes": "probes", "observe": "observing"},
-    **{"Kept": "doubt_folder", "opened": "doubt_folder", "save": "doubt_folder", "taught": "doubt_folder"},
+    **{"Doubt": "base", "doubt": "base", "Observed": "observed", "Probes": "probing.probes"},
+    **{
+        "observe": "observing",
+        "Kept": "doubt_folder",
+        "open_doubt": "doubt_folder",
+        "save": "doubt_folder",
+        "train_doubt": "doubt_folder",
+    },
 }
+
+_old = old_names(__name__, {"opened": "open_doubt", "taught": "train_doubt"})
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'demur.doubt' has no attribute {name!r}")
+        return _old(name)
     return getattr(importlib.import_module(f"demur.doubt.{_HOMES[name]}"), name)
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from demur import registry
 from demur.doubt.observed import Observed
 from demur.errors import UsageError
+from demur.renamed import old_method
 from demur.risk.predictions import BoolArray
 from demur.specs import Setting, Spelled
 from demur.types import FloatArray
@@ -26,19 +27,21 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class Doubt(Spelled, ABC):
-    """A frozen dataclass whose fields are its settings; write `sure`."""
+    """A frozen dataclass whose fields are its settings; write `confidence_of`."""
 
     pictures: ClassVar[bool] = False
     """Whether it looks at what probes see."""
     least: ClassVar[float] = 0.0
-    """How sure it is where there is nothing to quote: no surer than of any span."""
+    """The confidence where there is nothing to quote: no higher than that of any span."""
 
     @abstractmethod
-    def sure(self, seen: Observed, others: Sequence[Observed] = ()) -> FloatArray:
+    def confidence_of(self, seen: Observed, others: Sequence[Observed] = ()) -> FloatArray:
         """One number per question, higher where its best span is surer to be right.
 
         `others` are what other readers, or the same at other times, say of the same spans.
         """
+
+    sure = old_method("sure", "confidence_of")
 
     @property
     def needs_fitting(self) -> bool:
@@ -46,7 +49,7 @@ class Doubt(Spelled, ABC):
         return False
 
     def fit(self, seen: Observed, right: BoolArray) -> Self:
-        """The doubt as these answers have taught it: itself, unless it learns."""
+        """The doubt trained on these answers: itself, unless it learns."""
         return self
 
     @property
@@ -73,7 +76,7 @@ class Proba(Doubt):
 
     name: ClassVar[str] = "proba"
 
-    def sure(self, seen: Observed, others: Sequence[Observed] = ()) -> FloatArray:
+    def confidence_of(self, seen: Observed, others: Sequence[Observed] = ()) -> FloatArray:
         """The probabilities."""
         return seen.probability
 
@@ -82,9 +85,9 @@ class Proba(Doubt):
 class Averaged(Doubt):
     """The mean over several readers: snapshots (AES), seeds (ENS), or passes with dropout.
 
-    By ``fixed`` the mean probability of the span that was predicted. By ``max``, as the risk-control paper
-    has it, the largest probability that any span has by the means of starts and of ends: it may be another.
-    With `own` the reader itself is one of them.
+    By ``fixed`` the mean probability of the span that was predicted. By ``max``, as in the risk-control
+    paper, the largest probability of any span by the mean starts and ends, perhaps of another span. With
+    `own` the reader itself is one of them.
     """
 
     name: ClassVar[str] = "averaged"
@@ -95,11 +98,11 @@ class Averaged(Doubt):
         if self.by not in ("fixed", "max"):
             raise UsageError(f"averaged by {self.by!r} is not known; write by=fixed or by=max")
 
-    def sure(self, seen: Observed, others: Sequence[Observed] = ()) -> FloatArray:
+    def confidence_of(self, seen: Observed, others: Sequence[Observed] = ()) -> FloatArray:
         """The means, or the largest of the means."""
         members = [seen] * self.own + list(others)
         if not others:
-            raise UsageError("averaged needs what others say: snapshots, seeds, or passes with dropout")
+            raise UsageError("averaged needs other readers: snapshots, seeds, or passes with dropout")
         given = np.array([each.probability_of(seen) for each in members])  # checks that they fit together
         if self.by == "fixed":
             return np.asarray(given.mean(axis=0))

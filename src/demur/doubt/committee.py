@@ -28,8 +28,8 @@ class Disagreement(Qualifier):
     """How far the members of a committee agree; `model` is its folder.
 
     By ``votes``, ``mean`` or ``variance`` of the top candidate, as in ``agreement``; by ``entropy``, minus
-    that of the votes for first place, as a share of the most it can be; by ``ranks``, how much oftener than
-    not two members put two candidates in the same order, from -1 to 1. A lone candidate has agreed votes.
+    that of the votes for first place, as a share of the most it can be; by ``ranks``, the mean rank
+    correlation (Kendall) of two members, from -1 to 1. A lone candidate has agreed votes.
     """
 
     name: ClassVar[str] = "committee"
@@ -47,16 +47,16 @@ class Disagreement(Qualifier):
     @property
     def spec(self) -> str:
         """The spelling that builds this again, with the hash of what it asks."""
-        of = self.of or (opened(self.model).fingerprint if self.model else "")
+        of = self.of or (open_committee(self.model).fingerprint if self.model else "")
         return str(Spec(self.name, {"model": self.model, "by": self.by, "of": of}))
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """How far the members agree, pool by pool."""
         if not self.model:
-            raise UsageError("committee needs the folder of one; write committee(model=FOLDER)")
-        asked = opened(self.model)
+            raise UsageError("committee needs the folder of a committee; write committee(model=FOLDER)")
+        asked = open_committee(self.model)
         if self.of not in ("", asked.fingerprint):
-            raise UsageError(f"the committee {self.model} is not what it was; calibrate the gate again")
+            raise UsageError(f"the committee {self.model} has changed; calibrate the gate again")
         votes = asked.votes(pools)
         if self.by in WAYS:
             given = np.split(scored.as_given(scored.scores), np.cumsum(scored.sizes)[:-1])
@@ -92,7 +92,7 @@ def rank_agreement(scores: FloatArray) -> float:
     return float(same / (members * (members - 1) * count * (count - 1)))
 
 
-def opened(model: str) -> Committee:
+def open_committee(model: str) -> Committee:
     """The committee; opened again only when what lies in its folder has changed."""
     file = Path(model) / store.FACTS
     return _opened(model, file.stat().st_mtime_ns if file.is_file() else 0)
@@ -102,7 +102,7 @@ def opened(model: str) -> Committee:
 def _opened(model: str, written: int) -> Committee:
     found = ranker(model)
     if not isinstance(found, Committee):
-        raise UsageError(f"{model} is no committee, so it has no members that may disagree")
+        raise UsageError(f"{model} is not a committee, so it has no members that may disagree")
     for member in found.members:
         if member.needs_preparing:
             what = f"the member {member.spec} of {model} needs word statistics first"

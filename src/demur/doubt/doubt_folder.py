@@ -18,7 +18,7 @@ from safetensors.numpy import load_file, save_file
 from demur import store
 from demur.doubt.base import Doubt, doubt
 from demur.doubt.observing import observe
-from demur.doubt.probes import Probes
+from demur.doubt.probing.probes import Probes
 from demur.errors import DataError, UsageError, require
 from demur.reading.base import Reader
 from demur.types import FloatArray, Pool
@@ -36,9 +36,9 @@ class Kept:
 
     def __post_init__(self) -> None:
         if self.doubt.needs_fitting:
-            raise UsageError(f"{self.doubt.spec} has learnt nothing yet; fit it before it is used")
+            raise UsageError(f"{self.doubt.spec} is not trained yet; fit it before it is used")
         if self.doubt.pictures and self.probes is None:
-            raise UsageError(f"{self.doubt.spec} looks at what probes see; give the probes with it")
+            raise UsageError(f"{self.doubt.spec} needs probes; give the probes with it")
 
     @property
     def fingerprint(self) -> str:
@@ -55,10 +55,10 @@ class Kept:
 
     def confidence(self, reader: Reader, pools: Sequence[Pool]) -> FloatArray:
         """How sure the reader may be of what it quotes from each question's passage."""
-        return self.doubt.sure(observe(reader, pools, self.probes))
+        return self.doubt.confidence_of(observe(reader, pools, self.probes))
 
 
-def taught(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Sequence[Pool] = ()) -> Kept:
+def train_doubt(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Sequence[Pool] = ()) -> Kept:
     """A doubt of a reader, fitted on questions of SQuAD's kind that the reader has not learnt from.
 
     Where it looks at what probes see, they learn from `train`, which the reader may have seen.
@@ -67,9 +67,9 @@ def taught(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Seque
     probes = None
     if how.pictures:
         if not train:
-            raise UsageError(f"{how.spec} looks at what probes see; give questions to teach them, as train=…")
+            raise UsageError(f"{how.spec} needs probes; give questions to train them on, as train=…")
         require("torch", extra="encoder")
-        from demur.doubt.probe_training import ProbeTrainer
+        from demur.doubt.probing.probe_training import ProbeTrainer
 
         probes = ProbeTrainer().train(reader, train)
     if how.needs_fitting:
@@ -81,7 +81,7 @@ def taught(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Seque
 def place_of(reader: Reader) -> Path:
     """Where a reader's own doubt lies."""
     if not reader.folder:
-        what = f"{reader.name} is not in a folder of demur, and its doubt is kept beside it"
+        what = f"{reader.name} is not in a folder of demur, and its doubt is saved beside it"
         raise UsageError(f"{what}; save it in one: demur calibrate … --doubt learned -o FOLDER does")
     return Path(reader.folder) / PLACE
 
@@ -101,10 +101,10 @@ def save(
     return folder
 
 
-def opened(reader: Reader, folder: Path | None = None) -> Kept:
+def open_doubt(reader: Reader, folder: Path | None = None) -> Kept:
     """The doubt of this reader in a folder, or in its own."""
     folder = folder or place_of(reader)
-    model = store.opened(folder)
+    model = store.open_folder(folder)
     if model.made.get("reader") != reader.fingerprint:
         fix = "fit a doubt for this one, or open the reader with the settings that it had"
         raise DataError(f"is the doubt of another reader than {reader.spec}", path=folder, fix=fix)

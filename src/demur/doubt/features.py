@@ -50,7 +50,7 @@ def _wording(seen: Observed) -> Table:
 def _layers(seen: Observed) -> Table:
     """The logarithms of what each layer gives the best span, and no answer."""
     if not seen.pictures.shape[2]:
-        raise UsageError("features=layers needs what probes see; observe with probes")
+        raise UsageError("features=layers needs probes; observe with probes")
     at = seen.bounds[:-1]
     places = [(at + seen.first, at + seen.last), (at, at)]
     found = [
@@ -73,12 +73,12 @@ FEATURES: dict[str, Callable[[Observed], Table]] = {
 
 @dataclass(frozen=True)
 class Learned(Doubt):
-    """How probable it is that the best span is right, learnt from what readers say of right and wrong ones.
+    """The probability that the best span is right, trained on the readings of right and wrong answers.
 
     Features are the span's probability (``proba``), that of no answer (``null``), how far the second best is
-    (``margin``), the tokens of the span (``length``), how undecided starts and ends are (``entropy``), how
-    much of the question stands near the span (``wording``), and what each layer gives the span and no answer
-    (``layers``), which needs probes.
+    (``margin``), the tokens of the span (``length``), the entropy of starts and ends (``entropy``), how many
+    of the question's words are near the span (``wording``), and the probe scores of each layer for the span
+    and for no answer (``layers``).
     """
 
     name: ClassVar[str] = "learned"
@@ -110,16 +110,14 @@ class Learned(Doubt):
     def fit(self, seen: Observed, right: BoolArray) -> Self:
         """The doubt as the answers that are given have taught it."""
         if not seen.says.any():
-            raise UsageError(
-                "learned needs answers to learn from; the reader gives none of these questions one"
-            )
+            raise UsageError("learned needs answers to train on; the reader answers none of these questions")
         constant, ranges = _fitted(self._table(seen)[seen.says], right[seen.says])
         return self.knowing({"constant": np.array([constant]), "ranges": ranges})
 
-    def sure(self, seen: Observed, others: Sequence[Observed] = ()) -> FloatArray:
+    def confidence_of(self, seen: Observed, others: Sequence[Observed] = ()) -> FloatArray:
         """The probabilities of being right."""
         if self.numbers is None:
-            raise UsageError("learned has learnt nothing yet; call fit, or open what was saved")
+            raise UsageError("learned is not trained yet; call fit, or open what was saved")
         constant, ranges = self.numbers[0, 0], self.numbers[1:]
         table = self._table(seen)
         if table.shape[1] != len(ranges):

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from demur.errors import UsageError
-from demur.reading.one_pass import Looking
+from demur.reading.one_pass import OnePassReader
 from demur.reading.opening import reader as resolve_reader
 from demur.risk.qualifiers.base import Qualifier
 from demur.risk.qualifiers.scored import Scored
@@ -20,7 +20,7 @@ from demur.types import FloatArray, Pool
 
 @dataclass(frozen=True)
 class MiniQualifier(Qualifier):
-    """How sure mini is that the top candidate answers, and that its quote is right; any ranker may rank.
+    """The confidence of mini that the top candidate answers and its quote is right; for any ranker.
 
     `folder` holds another mini than the one that comes with demur.
     """
@@ -39,12 +39,12 @@ class MiniQualifier(Qualifier):
             Spec(self.name, {"folder": self.folder, "of": self.of or _opened(self.folder).fingerprint})
         )
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """The confidence in each top candidate; of equally good ones, the least."""
         mini = _opened(self.folder)
         if self.of not in ("", mini.fingerprint):
             what = f"the model in {self.folder}" if self.folder else "the model that comes with demur"
-            raise UsageError(f"{what} is not what it was; calibrate the gate again")
+            raise UsageError(f"{what} has changed; calibrate the gate again")
         tops = np.flatnonzero(scored.below == 0)
         whose = np.repeat(np.arange(len(pools)), scored.sizes)[tops]
         inside = scored.order[tops] - scored.first[whose]
@@ -58,8 +58,8 @@ class MiniQualifier(Qualifier):
 
 
 @lru_cache(maxsize=2)
-def _opened(folder: str) -> Looking:
+def _opened(folder: str) -> OnePassReader:
     found = resolve_reader(folder or "mini")
-    if not isinstance(found, Looking):
-        raise UsageError(f"{folder} holds a {found.name}, no mini; name the folder of one")
+    if not isinstance(found, OnePassReader):
+        raise UsageError(f"{folder} holds a {found.name}, not a mini; name the folder of one")
     return found

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from demur.doubt.observed import Observed
-from demur.doubt.probes import Picture, Probes, States, drawn
+from demur.doubt.probing.probes import Picture, Probes, States, drawn
 from demur.errors import UsageError
 from demur.reading.base import Reader, portions
-from demur.reading.network import NetworkReader
+from demur.reading.readers.network import NetworkReader
 from demur.reading.spans import View, best, covering, span
 from demur.text import STOPWORDS, token_spans
 from demur.types import Pool
@@ -118,7 +118,7 @@ def _seen(
         where = _chosen(reader, passage, [view for view, _ in views])
     number, first, last = where
     if number >= len(views) or last >= len(views[number][0].starts):
-        raise UsageError("the readers part the passages into other windows; take readers of one kind")
+        raise UsageError("the readers split the passages into other windows; take readers of one kind")
     view, picture = views[number]
     start, end = int(view.places[first, 0]), int(view.places[last, 1])
     text = span(passage, start, end).text if first else ""
@@ -197,11 +197,11 @@ def _dropping(reader: Reader, seed: int | None) -> Iterator[None]:
         yield
         return
     if not isinstance(reader, NetworkReader):
-        raise UsageError(f"{reader.name} is no network of torch, so it has no dropout")
+        raise UsageError(f"{reader.name} is not a torch network, so it has no dropout")
     import torch
 
-    from demur.nets.attention import quick
-    from demur.nets.dropout import cheaply
+    from demur.nets.transformers.attention import quick
+    from demur.nets.transformers.dropout import cheaply
 
     network = reader._network()[0]
     forked = torch.random.fork_rng(devices=range(torch.cuda.device_count()))

@@ -13,7 +13,7 @@ import numpy as np
 
 from demur import store
 from demur.doubt.base import Averaged, doubt
-from demur.doubt.doubt_folder import PLACE, Kept, opened
+from demur.doubt.doubt_folder import PLACE, Kept, open_doubt
 from demur.doubt.observing import observe
 from demur.errors import UsageError
 from demur.reading.base import Reader
@@ -26,14 +26,15 @@ from demur.types import FloatArray, Pool
 
 @dataclass(frozen=True)
 class Reading(Qualifier):
-    """How sure a reader is of what it quotes from the top candidate; the ranker may be another.
+    """The confidence of a reader in its quote from the top candidate; for any ranker.
 
-    `reader` is a folder or a Hugging Face id. `by` is a doubt that needs no learning, such as ``proba``, or
-    ``kept``: the one that lies in the reader's folder. A candidate with nothing to quote has the least; with
-    `quoting` also one in which the reader itself finds no answer.
+    `reader` is a folder or a Hugging Face id. `by` is a doubt without training, such as ``proba``, or
+    ``kept``: the one in the reader's folder. A candidate with nothing to quote has the lowest; with `quoting`
+    also one in which the reader itself finds no answer.
 
-    By ``averaged``, what `others` say of the same words is averaged in: folders of snapshots of the reader
-    (AES) or of others like it (ENS), parted by semicolons; and so many `passes` of the reader with dropout.
+    By ``averaged``, the scores of `others` for the same words are averaged in: folders of snapshots of the
+    reader (AES) or of others like it (ENS), separated by semicolons; and so many `passes` of the reader with
+    dropout.
     """
 
     name: ClassVar[str] = "reading"
@@ -54,7 +55,7 @@ class Reading(Qualifier):
             raise UsageError(f"{what}, and these with it")
         if self.by != "kept" and doubt(self.by).needs_fitting:
             raise UsageError(
-                f"by={self.by} must learn first; save it in the reader's folder, and write by=kept"
+                f"by={self.by} must be trained first; save it in the reader's folder, and write by=kept"
             )
 
     @property
@@ -75,14 +76,12 @@ class Reading(Qualifier):
     def _others(self) -> list[Reader]:
         return [opened_by(spec, "proba")[0] for spec in listed(self.others)]
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """What the doubt says of each top candidate; of equally good ones, the least."""
         if not self.reader:
             raise UsageError("reading needs a reader; write reading(reader=FOLDER)")
         if self.of not in ("", self._asked):
-            raise UsageError(
-                f"the reader {self.reader} or its doubt is not what it was; calibrate the gate again"
-            )
+            raise UsageError(f"the reader {self.reader} or its doubt has changed; calibrate the gate again")
         reader, kept = opened_by(self.reader, self.by)
         firsts = [
             (pool, int(at) - int(start))
@@ -95,9 +94,9 @@ class Reading(Qualifier):
         seen = observe(reader, read, kept.probes)
         others = [observe(each, read, fixed=seen) for each in self._others]
         others += [observe(reader, read, fixed=seen, dropout=number) for number in range(self.passes)]
-        sure = kept.doubt.sure(seen, others)
-        sure = np.where(seen.first > 0, sure, kept.doubt.least)
-        found[places] = np.where(seen.says, sure, -np.inf) if self.quoting else sure
+        confidences = kept.doubt.confidence_of(seen, others)
+        confidences = np.where(seen.first > 0, confidences, kept.doubt.least)
+        found[places] = np.where(seen.says, confidences, -np.inf) if self.quoting else confidences
         return scored.of_top(found)
 
 
@@ -111,4 +110,4 @@ def opened_by(spec: str, by: str) -> tuple[Reader, Kept]:
 @lru_cache(maxsize=8)
 def _opened(spec: str, by: str, written: tuple[int, ...]) -> tuple[Reader, Kept]:
     reader = resolve_reader(spec)
-    return reader, opened(reader) if by == "kept" else Kept(doubt(by))
+    return reader, open_doubt(reader) if by == "kept" else Kept(doubt(by))

@@ -11,17 +11,21 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
 from demur.embedders.base import Embedder, Tokens, Vectors
 from demur.embedders.vector_store import BoolArray, Keys, Shelf
 from demur.errors import DataError
+from demur.renamed import old_names
 
-_KEEPING: ContextVar[bool] = ContextVar("keeping", default=False)
+_ON_DISK: ContextVar[bool] = ContextVar("on disk", default=False)
 _BYTES = 1 << 26  # of vectors in memory, for each embedder
 _log = logging.getLogger("demur")
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__, {"kept": "cached_on_disk"})
 
 
 class Store(Protocol):
@@ -51,7 +55,7 @@ class Kept(Embedder):
 
     @property
     def spec(self) -> str:
-        """The spelling of the embedder itself, as keeping changes no vector."""
+        """The spelling of the embedder itself, as the cache changes no vector."""
         return self.of.spec
 
     @property
@@ -77,12 +81,19 @@ class Kept(Embedder):
             self.store.add(keys[missing], vectors[missing])
         return vectors[rows]
 
+    def lacking(self, texts: Sequence[str]) -> int:
+        """How many texts have no vector yet, neither here nor where the embedder itself looks them up."""
+        different = list(dict.fromkeys(texts))
+        found, _ = self.store.find(keys_of(different), self.width)
+        new = [text for text, known in zip(different, found.tolist(), strict=True) if not known]
+        return self.of.lacking(new) if isinstance(self.of, Kept) else len(new)
+
     def tokens(self, texts: Sequence[str], words: str = "content") -> Tokens:
         """The words of each text; they are not kept."""
         return self.of.tokens(texts, words)
 
 
-def kept(embedder: Embedder) -> Embedder:
+def cached_on_disk(embedder: Embedder) -> Embedder:
     """The embedder, with its vectors of whole texts kept on disk; as it is where nothing can be written."""
     try:
         return Kept(embedder, Shelf.of(embedder.kept_as))
@@ -92,21 +103,21 @@ def kept(embedder: Embedder) -> Embedder:
 
 
 @contextmanager
-def keeping() -> Iterator[None]:
-    """A block in which rankers keep on disk what they embed, as they do not else: for experiments."""
-    before = _KEEPING.set(True)
+def disk_cache() -> Iterator[None]:
+    """A block in which rankers keep their vectors on disk, as experiments need; elsewhere they do not."""
+    before = _ON_DISK.set(True)
     try:
         yield
     finally:
-        _KEEPING.reset(before)
+        _ON_DISK.reset(before)
 
 
-def perhaps(embedder: Embedder) -> Embedder:
-    """The embedder, with its vectors kept on disk within a block of `keeping`."""
-    return kept(embedder) if _KEEPING.get() else embedder
+def cached_if_asked(embedder: Embedder) -> Embedder:
+    """The embedder, with its vectors kept on disk within a block of `disk_cache`."""
+    return cached_on_disk(embedder) if _ON_DISK.get() else embedder
 
 
-def remembered(embedder: Embedder) -> Embedder:
+def cached_in_memory(embedder: Embedder) -> Kept:
     """The embedder, with its last vectors in this process's memory."""
     return Kept(embedder, Memory(embedder.kept_as))
 

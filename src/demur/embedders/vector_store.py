@@ -120,7 +120,7 @@ def _readable(path: Path) -> _Shard | None:
     except OSError:  # another process has put it into a larger file
         return None
     except ValueError:
-        _log.warning(f"{path}: is not as it was written; what it held is computed again")
+        _log.warning(f"{path}: is damaged; its vectors are computed again")
         with suppress(OSError):
             path.unlink()
         return None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from demur.data import Pools
 from demur.data import relevant as data_relevant
-from demur.errors import DataError, UsageError
+from demur.errors import DataError, UsageError, count_of
 from demur.evaluation.conventions import Convention
 from demur.evaluation.conventions import convention as find_convention
 from demur.evaluation.intervals import Estimate, estimates
@@ -48,9 +48,9 @@ def evaluate(
     """The report on a ranker, or on one array of scores per pool, over labelled pools.
 
     Measures count the labels of right answers that the pools name, see `demur.data.relevant`, and are then
-    spelled with it: ``MAP(rel=2)``. Those such as AURC need to know how sure each answer is: a qualifier says
-    so (margin, if none is named), or `confidences`, a number for each pool. The `confidence` is that of the
-    intervals.
+    spelled with it: ``MAP(rel=2)``. AURC and the like need a confidence for each answer: a qualifier computes
+    it (margin, if none is named), or `confidences` has a number for each pool. `confidence` is the level of
+    the intervals.
     """
     lowest = data_relevant(pools)
     wanted = [measure.from_label(lowest) for measure in parse_measures(measures)]
@@ -64,9 +64,9 @@ def evaluate(
         spec, judged = "", Judged.of_pools(pools, ranker, data)
     answered = None
     if any(isinstance(measure, Selective) for measure in wanted):
-        sure, source = _confidence(judged, pools, qualifier, confidences)
+        found, source = _confidence(judged, pools, qualifier, confidences)
         rels = {measure.rel for measure in split(wanted)[1]}
-        answered = Answered.of(judged, rules.rules_for("P"), sure, rels, source)
+        answered = Answered.of(judged, rules.rules_for("P"), found, rels, source)
     return _report(judged, wanted, rules, confidence, seed, spec, data, answered)
 
 
@@ -93,8 +93,8 @@ def evaluate_run(
     wanted = [measure.from_label(relevant) for measure in parse_measures(measures)]
     if selective := split(wanted)[1]:
         raise UsageError(
-            f"{selective[0]} needs to know how sure each answer is, and a run does not say; "
-            "evaluate a ranker, or pools with their scores"
+            f"{selective[0]} needs the confidence of each answer, and a run has none; evaluate a ranker, "
+            "or pools with their scores"
         )
     rules = find_convention(convention, no_positive)
     return _report(Judged.of_run(run, qrels, data), wanted, rules, confidence, seed, name, data)
@@ -131,7 +131,7 @@ def _confidence(
         given = np.asarray(confidences, np.float64)
         if given.shape != (len(pools),):
             raise UsageError(
-                f"confidences of shape {given.shape} for {len(pools):,} pools; give one for each"
+                f"confidences of shape {given.shape} for {count_of(len(pools), 'pool')}; give one for each"
             )
         return given[[pool.id in kept for pool in pools]], ""
     if qualifier is None or isinstance(qualifier, str):

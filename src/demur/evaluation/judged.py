@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import DataError, UsageError
+from demur.errors import DataError, UsageError, count_of
 from demur.types import FloatArray, IntArray, Pool
 
 log = logging.getLogger(__name__)
@@ -81,7 +81,9 @@ class Judged:
             flat.documents.extend(documents)
             flat.judgements.append(dict(zip(documents, labels, strict=True)))
         if next(remaining, None) is not None:
-            raise UsageError(f"more arrays of scores than the {len(seen)} pools; give one array for each")
+            raise UsageError(
+                f"more arrays of scores than the {count_of(len(seen), 'pool')}; give one array for each"
+            )
         if not flat.ids:
             what = "the data have no pools" if not seen else "no candidate has a label"
             fix = "evaluate on labelled pools"
@@ -169,7 +171,7 @@ class _Flat:
             place = int(np.argmax(bad))
             name = self.ids[int(np.searchsorted(bounds, place, side="right")) - 1]
             what = f"the score of candidate {self.documents[place]!r} in pool {name!r} is not a number (NaN)"
-            fix = "mend the ranker or the file of scores"
+            fix = "correct the ranker or the file of scores"
             raise DataError(f"{what}, so it has no rank", path=source or None, fix=fix)
         for marks in (self.labels, self.unranked_label):
             if marks and max(-min(marks), max(marks)) > HIGHEST:

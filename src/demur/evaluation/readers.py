@@ -24,7 +24,7 @@ from demur.evaluation.selective.bootstrap import measure_answers
 from demur.evaluation.selective.measures import Selective
 from demur.reading import squad
 from demur.reading.base import Pair, Reader, Reading
-from demur.reading.one_pass import Looking
+from demur.reading.one_pass import OnePassReader
 from demur.reading.published import golds
 from demur.specs import listed
 from demur.types import FloatArray, Pool
@@ -85,7 +85,7 @@ def evaluate_answers(
                 values |= {f"{start}-{m}": np.where(kept, values[m], np.nan) for m in ("EM", "F1")}
         values.pop("NoAns-F1", None)  # the same as its EM
     if missing := [name for name in wanted if isinstance(name, str) and name not in values]:
-        raise UsageError(f"{missing[0]} means nothing here, as all questions are of one kind; write EM or F1")
+        raise UsageError(f"{missing[0]} is undefined here, as all questions are of one kind; write EM or F1")
     selective = [each for each in wanted if isinstance(each, Selective)]
     answered = _answered(found, confidences, qualifier) if selective else None
     chosen = [str(each) for each in wanted] or list(values)
@@ -133,10 +133,10 @@ def measures_of(measures: str | Sequence[str]) -> list[str | Selective]:
 def _answered(found: squad.Scores, confidences: ArrayLike | None, qualifier: str) -> Answered:
     """The answers that are given, each with how sure it is, and wrong unless it matches a gold."""
     if confidences is None:
-        raise UsageError("answers alone do not say how sure they are; name a --reader, or leave AURC, … out")
-    sure = np.where(found.answered, np.asarray(confidences, np.float64), np.nan)
+        raise UsageError("answers alone have no confidence; name a --reader, or leave AURC, … out")
+    given = np.where(found.answered, np.asarray(confidences, np.float64), np.nan)
     wrong = np.where(found.answered, 1 - found.exact * found.answerable, np.nan)
-    return Answered(sure, {1: wrong}, {1: found.answerable}, qualifier)
+    return Answered(given, {1: wrong}, {1: found.answerable}, qualifier)
 
 
 def gain_over_silence(
@@ -172,7 +172,7 @@ def evaluate_reader(
     readings, own = _read(reader, pools, on_batch)
     answers = [reading.span.text if reading.span else "" for reading in readings]
     if confidences is None:
-        by_span = qualifier == PROBABILITY or not isinstance(reader, Looking)
+        by_span = qualifier == PROBABILITY or not isinstance(reader, OnePassReader)
         confidences = [reading.confidence for reading in readings] if by_span else own
         qualifier = PROBABILITY if by_span else reader.name
     how: dict[str, Any] = {"confidence": confidence, "seed": seed}
@@ -194,7 +194,7 @@ def _read(
     reader: Reader, pools: Sequence[Pool], on_batch: Callable[[int], None]
 ) -> tuple[list[Reading], list[float]]:
     """What a reader finds for each question, and how sure of it one is that says so by itself."""
-    if not isinstance(reader, Looking):
+    if not isinstance(reader, OnePassReader):
         return readings_of(reader, pools, on_batch), []
     looks = [look for some in _some(pools, on_batch) for look in reader.looks(some)]
     return [look.reading for look in looks], [look.confidence for look in looks]

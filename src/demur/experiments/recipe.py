@@ -68,7 +68,7 @@ class Row:
     """A method of a table; without a ranker, trainer, reader or answers it is one that demur lacks yet.
 
     A `reader`'s answers are doubted by a `doubt`, such as ``proba``, or ``oracle``; `others` are readers that
-    are asked too, parted by semicolons, or there are so many `passes` with dropout.
+    are asked too, separated by semicolons, or there are so many `passes` with dropout.
 
     It is tested against the row that its `baseline` names, or else against the table's.
 
@@ -184,7 +184,7 @@ class Table:
             strange = [published.row] if published.row not in names[1] else []
             strange += [column for column in published.values if column not in names[0]]
             if strange:
-                raise UsageError(f"figures are published for {strange[0]!r}, which is no row or column")
+                raise UsageError(f"figures are published for {strange[0]!r}, which is not a row or column")
 
         printed = {name for each in self.published for name in each.values}
         for column in self.column:
@@ -192,7 +192,7 @@ class Table:
                 raise UsageError(f"column {column.name!r} has neither data nor published figures")
         for name in self.baselines:
             if name not in names[1]:
-                raise UsageError(f"baseline={name!r} is no row; name one of the table")
+                raise UsageError(f"baseline={name!r} is not a row; name one of the table")
 
     @property
     def figures(self) -> list[str]:
@@ -262,4 +262,4 @@ def slug(name: str) -> str:
 
 def read_recipe(path: Path) -> Table:
     """The table a recipe describes."""
-    return toml.read(Table, path)
+    return toml.read_toml(Table, path)

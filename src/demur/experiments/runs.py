@@ -14,13 +14,14 @@ from functools import cached_property
 from pathlib import Path
 
 from demur import precision
-from demur.embedders.caching import keeping
+from demur.embedders.caching import disk_cache
 from demur.experiments.kinds import KINDS, Kind, Loaded
 from demur.experiments.kinds.base import Kept
 from demur.experiments.models.cache_keys import as_kept
 from demur.experiments.models.editions import editions_of
 from demur.experiments.recipe import Column, Row, Table, slug
 from demur.experiments.results import earlier, provenance, stored
+from demur.renamed import first_spelled
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,17 @@ class Run:
     def key(self, data: str) -> str:
         """The hash of all that the result depends on; `data` is the hash of the data."""
         depends = {"data": data, "editions": self.editions, "settings": self.kind.depends(self)}
-        return hashlib.sha256(json.dumps(depends, sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(first_spelled(json.dumps(depends, sort_keys=True)).encode()).hexdigest()[:16]
 
 
-def kept(run: Run, results: Path) -> Kept | None:
+def stored_result(run: Run, results: Path) -> Kept | None:
     """What was kept of a run, however old."""
-    return stored.read(results, run.file)
+    return stored.read_result(results, run.file)
 
 
-def fresh(run: Run, results: Path, loaded: Loaded) -> Kept | None:
+def fresh_result(run: Run, results: Path, loaded: Loaded) -> Kept | None:
     """What was kept of a run, if nothing that it depends on has changed; see `earlier` for old results."""
-    found = kept(run, results)
+    found = stored_result(run, results)
     if found is None:
         return None
     if earlier.is_earlier(found):
@@ -75,12 +76,12 @@ def perform(run: Run, results: Path, loaded: Loaded, dirty: bool = True) -> Kept
 
     Unless it may be `dirty`, it is refused where it could not name the commit that made it.
     """
-    if (found := fresh(run, results, loaded)) is not None:
+    if (found := fresh_result(run, results, loaded)) is not None:
         return found
     if not dirty:
         provenance.refuse_dirty()
     key, began = run.key(loaded.sha), time.perf_counter()
-    with keeping(), precision.noted() as taken:
+    with disk_cache(), precision.noted() as taken:
         found_now = run.kind.result(run, loaded)
     result = {
         "key": key,
@@ -92,8 +93,8 @@ def perform(run: Run, results: Path, loaded: Loaded, dirty: bool = True) -> Kept
         "seed": run.seed,
         "settings": run.kind.depends(run),
         "editions": run.editions,
-        **provenance.around(run, time.perf_counter() - began, taken),
+        **provenance.run_facts(run, time.perf_counter() - began, taken),
         **found_now,
     }
-    stored.write(results, run.file, result)
+    stored.write_result(results, run.file, result)
     return result

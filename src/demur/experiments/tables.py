@@ -20,7 +20,7 @@ from demur.experiments.models.cache_keys import as_kept
 from demur.experiments.models.rankers import prepare, stages
 from demur.experiments.recipe import Column, Row, Table
 from demur.experiments.results import earlier
-from demur.experiments.runs import Run, fresh, kept, perform
+from demur.experiments.runs import Run, fresh_result, perform, stored_result
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def home() -> Path:
     raise UsageError("there are no recipes here; run this in a clone of demur, where experiments/ is")
 
 
-def find(experiments: Path, paper: str | None = None, table: str | None = None) -> list[Table]:
+def find_tables(experiments: Path, paper: str | None = None, table: str | None = None) -> list[Table]:
     """The tables of a paper, or of all, in order."""
     tables = [recipe.read_recipe(path) for path in sorted(experiments.rglob("*.toml"))]
     papers = sorted({each.paper for each in tables})
@@ -139,7 +139,7 @@ def fill(
         key=lambda run: (table.column.index(run.column), run.row.seeds.index(run.seed)),
     )
     if workers > 1 and table.kind == "curves":
-        stale = [run for run in wanted if fresh(run, results, loaded(run)) is None]
+        stale = [run for run in wanted if fresh_result(run, results, loaded(run)) is None]
         on_run(len(wanted) - len(stale))
         for run in stale:
             prepare(run)  # what all share is made here, once
@@ -161,10 +161,10 @@ def _side_by_side(
     workers: int,
     doing: Callable[..., None],
 ) -> None:
-    """Runs that learn, in several processes: those that share a stage which is not learnt yet in one."""
+    """Do runs that learn in several processes: those that share a stage which is not learnt yet in one."""
     learning_ones = []
     for run in wanted:
-        if run.row.trainer and fresh(run, results, loaded(run)) is None:
+        if run.row.trainer and fresh_result(run, results, loaded(run)) is None:
             learning_ones.append(run)
         else:
             doing([run], results, on_run)
@@ -189,7 +189,7 @@ def chains(wanted: Sequence[Run]) -> list[list[Run]]:
         steps = stages(run)  # makes vectors and models that it names, which others may name too: once
         begins = run.file  # with nothing that others could want
         for number in range(len(steps), 0, -1):
-            place = cached_models.place(steps[:number])
+            place = cached_models.model_folder(steps[:number])
             if place.exists():
                 break
             begins = str(place)
@@ -237,10 +237,10 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
         for column in table.column:
             seeds = row.seeds if row.runs and column.data else []
             runs_ = [Run(table, row, column, seed) for seed in seeds]
-            kept_of = [(run, one) for run in runs_ if (one := kept(run, results))]
+            kept_of = [(run, one) for run in runs_ if (one := stored_result(run, results))]
             found = [one for _, one in kept_of]
             origins = {earlier.origin(run, one, results) for run, one in kept_of}
-            of_kind = len(earlier.record(results).get(earlier.family(runs_[0]), ())) if runs_ else 0
+            of_kind = len(earlier.speaking(runs_[0], results)) if runs_ else 0
             note = "; ".join(text for text in (row.note, column.note) if text)
             relevant = cached_models.relevant_of(column.data) if table.kind == "ranking" else 1
             places = product(KINDS[table.kind].points(column), table.conventions, table.figures)

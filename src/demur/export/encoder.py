@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from demur import __version__, processor, runtime, store
-from demur.embedders.encoder import Encoder
-from demur.embedders.encoder_network import network as network_in
-from demur.embedders.encoder_packaged import MODEL, TOKENIZER, packaged
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.network import network as network_in
+from demur.embedders.encoders.packaged import MODEL, TOKENIZER, packaged
 from demur.errors import UsageError
 from demur.export import encoder_graph
 from demur.export.graph import Graph, Seen

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import logging
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from demur.rankers.cross_encoders.pair_tokens import pieces
 from demur.rankers.ensembles.committee import Committee
 from demur.rankers.ensembles.fusion import Fusion
 from demur.rankers.match_nets.match_nets import Match
-from demur.reading.mini_torch import MiniTorch
+from demur.reading.readers.mini_torch import MiniTorch
 from demur.specs import Spec
 from demur.types import Pool
 
@@ -71,6 +72,17 @@ class Exported:
     agreement: Agreement
 
 
+@contextmanager
+def folder_beside(folder: Path, tokenizer: Any) -> Iterator[Path]:
+    """A folder for the time of the export, with the tokenizer in it, on the disk of the one to be made."""
+    with written(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent)
+    with temporary as beside:
+        keep_tokenizer(tokenizer, Path(beside))
+        yield Path(beside)
+
+
 def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: str = EXAMPLE) -> Exported:
     """A network as a folder that needs no torch; `calibrate` names texts like those to be scored.
 
@@ -80,7 +92,7 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
     if precision not in ("", *PRECISIONS):
         raise UsageError(f"precision={precision!r} is not known; use int8 or fp32")
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
-        raise DataError("is there already and is no model", path=folder, fix="name another folder")
+        raise DataError("exists already and is not a model", path=folder, fix="name another folder")
     if isinstance(ranker, InFolder) and ranker.folder and folder.resolve() == Path(ranker.folder).resolve():
         raise UsageError(f"{folder} holds the network itself, which would be lost; name another folder")
     if isinstance(ranker, Match | Committee | Fusion):
@@ -92,7 +104,7 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
 
         return mini_export.export(ranker, folder, precision or "int8", calibrate)
     if not isinstance(ranker, CrossEncoder):
-        what = f"{ranker.spec} is no cross-encoder, mini-torch, net that matches words, or several of such"
+        what = f"{ranker.spec} is not a cross-encoder, mini-torch, net that matches words, or several of such"
         raise UsageError(f"{what}, and only those can be exported; demur train --base minilm makes one")
     if not ranker.alone:  # the file would score each pair by itself
         what = f"{ranker.name} reads an answer beside others of its pool, which no file of ours can"
@@ -102,14 +114,9 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
     network, tokenizer = ranker.fresh()
     network = network.cpu().float().eval()
     exact = dataclasses.replace(ranker, precision="fp32", device="cpu").holding(network, tokenizer)
-    with written(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent)
-    with temporary as beside:
-        inside = Path(beside)
-        keep_tokenizer(tokenizer, inside)
+    with folder_beside(folder, tokenizer) as inside:
         length = min(ranker.max_length, positions(network))
-        found = Onnx(folder=beside, max_length=length)
+        found = Onnx(folder=str(inside), max_length=length)
         by = _write(network, tokenizer, found, pools, precision)
         agreement = compared(exact, found, pools, calibrate)
         if precision == "fp32":
@@ -173,7 +180,7 @@ def _write(
     inputs = ["input_ids", "attention_mask"]
     if "token_type_ids" in tokenizer.model_input_names:
         inputs.append("token_type_ids")
-    torch_graph.write(network, inputs, path)
+    torch_graph.write_graph(network, inputs, path)
     if precision == "int8":  # scales come from the batch, so each pair must be one
         torch_graph.to_bytes(path)
         facts["alone"] = "yes"
@@ -213,7 +220,7 @@ def compared(exact: Ranker, found: Ranker, pools: Sequence[Pool], named: str) ->
 
     log = logging.getLogger("demur")
     before = log.level
-    log.setLevel(logging.ERROR)  # that texts of the example are cut is no news
+    log.setLevel(logging.ERROR)  # it is known that texts of the example are cut
     try:
         ours, theirs = (np.concatenate(ranker.score_pools(pools)) for ranker in (found, exact))
     finally:
@@ -225,7 +232,7 @@ def compared(exact: Ranker, found: Ranker, pools: Sequence[Pool], named: str) ->
 
 
 def check_near(agreement: Agreement, folder: Path) -> None:
-    """Nothing, if floats have the network's own scores; else an error that says how far they are off."""
+    """Raise an error that says how far the scores in floats are off, if they are not the network's own."""
     if not agreement.largest <= NEAR:
         what = f"a score of the exported model is off by {agreement.largest:.2g}, so nothing was written"
         raise DataError(what, path=folder, fix="use the network with torch, and tell us which it is")

@@ -8,17 +8,17 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.embedders.encoder_loading import quietly
+from demur.embedders.encoders.loading import quietly
 from demur.errors import DataError, require
 
 if TYPE_CHECKING:
-    from demur.nets.match_net import MatchNet
+    from demur.nets.matching.match_net import MatchNet
 
 
 INPUTS = ("question", "answer", "asked", "there")
 
 
-def write(net: MatchNet, path: Path) -> None:
+def write_graph(net: MatchNet, path: Path) -> None:
     """Write the graph: from vectors of words, and which of a text's places are words, to scores."""
     torch: Any = require("torch", extra="export")
     require("onnx", extra="export")

@@ -106,7 +106,7 @@ def _net(ranker: Match, place: Path, files: Files) -> OnnxMatch:
     if not isinstance(has.words, Lexicon):
         what = f"the words of this {ranker.name} get their vectors from an encoder, which needs torch itself"
         raise UsageError(f"{what}; train one with vectors of a file, as vectors=FILE")
-    match_graph.write(ranker.fresh().network.net, place / MODEL)
+    match_graph.write_graph(ranker.fresh().network.net, place / MODEL)
     facts = {"question": has.question_words, "answer": has.answer_words, "buckets": has.words.buckets}
     (place / FACTS).write_text(json.dumps(facts), "utf-8")
     known = has.words.fingerprint

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,16 +15,15 @@ from demur import __version__, runtime, store
 from demur.errors import UsageError, require
 from demur.export import mini_graph
 from demur.export.bert_graph import INPUTS
-from demur.export.export import Agreement, Exported, check_near, compared, keep_tokenizer, seen, some
-from demur.files import written
-from demur.nets.mini import Mini as Network
+from demur.export.export import Agreement, Exported, check_near, compared, folder_beside, seen, some
+from demur.nets.readers.mini import Mini as Network
 from demur.rankers import open_model
 from demur.rankers.cross_encoders.cross_encoder import positions
 from demur.rankers.cross_encoders.onnx import MODEL, TOKENIZER, Onnx
 from demur.reading import confidence, squad
-from demur.reading.mini import OUTPUTS, Mini
-from demur.reading.mini_torch import MiniTorch
 from demur.reading.published import golds
+from demur.reading.readers.mini import OUTPUTS, Mini
+from demur.reading.readers.mini_torch import MiniTorch
 from demur.specs import Spec
 from demur.types import Pool
 
@@ -51,19 +49,14 @@ def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> E
     if not mini_graph.is_known(network):
         raise UsageError(f"only a mini that is a BERT can be exported, not a {type(network.scorer).__name__}")
     exact = dataclasses.replace(ranker, precision="fp32", device="cpu").holding(network, tokenizer)
-    with written(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent)
-    with temporary as beside:
-        inside = Path(beside)
-        keep_tokenizer(tokenizer, inside)
+    with folder_beside(folder, tokenizer) as inside:
         facts = {"precision": precision, "positions": str(positions(network))}
         facts |= {"probes": str(len(network.probes))}
         graph = mini_graph.graph(network)
         if precision == "int8":
             facts[runtime.SAFE] = "safe"  # by onnx_graph.in_bytes
             length = min(ranker.max_length, positions(network))
-            graph = mini_graph.graph(network, seen(graph, Onnx(folder=beside, max_length=length), pools))
+            graph = mini_graph.graph(network, seen(graph, Onnx(folder=str(inside), max_length=length), pools))
         (inside / MODEL).write_bytes(graph.model(INPUTS, OUTPUTS, facts))
         files = [MODEL, TOKENIZER]
         if ranker.confidence_model is not None:
@@ -99,7 +92,7 @@ def tune_null(folder: Path, pools: Sequence[Pool]) -> float:
     said = [each.quotes[0].span.text if each.quotes else "" for each in readings]
     found = squad.score(some, said)
     null = squad.best(found.exact, found, [each.null_odds for each in readings]).threshold
-    known = store.opened(folder, check=False)
+    known = store.open_folder(folder, check=False)
     texts = {name: (folder / name).read_bytes() for name in (*known.files, "README.md")}
     model = onnx.load_from_string(texts[MODEL])
     facts = {each.key: each.value for each in model.metadata_props}

@@ -17,7 +17,7 @@ from demur.export.bert_graph import INPUTS, _Bert
 from demur.export.graph import Array, Graph, Seen
 
 if TYPE_CHECKING:
-    from demur.nets.mini import Mini
+    from demur.nets.readers.mini import Mini
 
 _FLOAT = 1  # ONNX's number of float32
 

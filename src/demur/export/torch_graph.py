@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.embedders.encoder_loading import quietly
+from demur.embedders.encoders.loading import quietly
 from demur.errors import DataError, require
 
 if TYPE_CHECKING:
     import torch
 
 
-def write(network: torch.nn.Module, inputs: Sequence[str], path: Path) -> None:
+def write_graph(network: torch.nn.Module, inputs: Sequence[str], path: Path) -> None:
     """Write the network's graph in floats; `inputs` are what it is to be told of a pair."""
     torch: Any = require("torch", extra="export")
     require("onnxscript", extra="export")
@@ -51,7 +51,7 @@ def write(network: torch.nn.Module, inputs: Sequence[str], path: Path) -> None:
 
 
 def to_bytes(path: Path) -> None:
-    """The file's matrix products in bytes, their scales taken from each batch as it comes."""
+    """Put the file's matrix products in bytes, their scales taken from each batch as it comes."""
     import logging
 
     quantization: Any = require("onnxruntime.quantization", extra="export")

@@ -1,7 +1,8 @@
 """A knowledge base in a folder, to add files to and to ask: ``demur.kb("handbook.kb")``.
 
-`add` reads files and folders, and again only what has changed; `ask` answers from them. The module itself is
-called, as it is also where files become passages, which are found by their words and by their meaning.
+`add` reads files and folders, and again only what has changed; `ask` answers from them. `demur.kb` is a
+module that can be called. Inside it, files become passages, which are found by their words and by their
+meaning.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from demur.kb.base import Passages
-from demur.kb.documents import read_documents
+from demur.kb.files.documents import read_documents
 from demur.kb.passages import Passage
 
 if TYPE_CHECKING:

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.errors import DataError, UsageError
-from demur.kb import asked, labels, schema, syncing
-from demur.kb.changing import KEPT, Source, change, purge
-from demur.kb.embedding import embed
-from demur.kb.labels import Label
+from demur.kb import syncing
+from demur.kb.index.embedding import embed
+from demur.kb.index.words import Words
 from demur.kb.passages import Passage
 from demur.kb.read import ReadBase
+from demur.kb.store import asked, labels, schema
+from demur.kb.store.changing import KEPT, Source, change, purge
+from demur.kb.store.labels import Label
+from demur.kb.store.truth import Truth
 from demur.kb.syncing import Report
-from demur.kb.truth import Truth
-from demur.kb.words import Words
 
 if TYPE_CHECKING:
-    from demur.kb.embedding import Embeds
+    from demur.kb.index.embedding import Embeds
     from demur.types import Abstention, Answer
 
 _OFTEN = 100_000  # passages added, after which they are made findable before the rest is read
@@ -77,7 +78,7 @@ class KnowledgeBase(ReadBase):
         return list(self.updating(advance))
 
     def put(self, name: str, passages: Iterable[Passage], kind: str = "text") -> Report:
-        """What became of passages with a name of their own, in the place of any that had it before."""
+        """What became of passages with a name of their own, in place of any that had it before."""
         return self.put_all([(name, passages, kind)]).pop()
 
     def put_all(self, texts: Iterable[tuple[str, Iterable[Passage], str]]) -> list[Report]:
@@ -98,18 +99,18 @@ class KnowledgeBase(ReadBase):
         """What was taken out: files by their names or paths, or all in a folder, in one change."""
         many = _paths(sources)
         with self._writing() as truth:
-            found = syncing.named(truth, many)
+            found = syncing.sources_named(truth, many)
             for path in many:  # a folder that was taken out is not followed any more
                 truth.rows("DELETE FROM folders WHERE path = ?", (syncing.whole(Path(path)),))
             again = syncing.followed(truth, found)
-            reports = list(self._findable(truth, syncing.removed(truth, found)))
+            reports = list(self._findable(truth, syncing.remove_sources(truth, found)))
         return [
             replace(report, reason=syncing.AGAIN if id in again else "")
             for (id, _), report in zip(found, reports, strict=True)
         ]
 
     def rebuild(self, advance: Advance | None = None) -> None:
-        """Nothing, once the index of words is made anew; vectors are made anew by the next `embed`."""
+        """Make the index of words anew; the next `embed` makes the vectors anew."""
         import shutil
 
         with self._writing() as truth:
@@ -127,8 +128,8 @@ class KnowledgeBase(ReadBase):
 
         They are made by the encoder that comes with demur, as `ask` finds by its vectors only, or by another.
         """
-        from demur.embedders.encoder import Encoder
-        from demur.embedders.encoder_loading import PACKAGED
+        from demur.embedders.encoders.encoder import Encoder
+        from demur.embedders.encoders.loading import PACKAGED
 
         self._now()
         with self._lock("embed"):
@@ -162,11 +163,11 @@ class KnowledgeBase(ReadBase):
         ]
 
     def label(self, question: str, place: int | None, label: int) -> None:
-        """Nothing, once it is kept that a passage answers (1) or not (0), or that none does (None, 0)."""
+        """Keep the label that a passage answers (1) or not (0), or that none does (None, 0)."""
         labels.add(self._truth(), question, place, label, self._now())
 
     def settle(self, question: str, right: Iterable[int], wrong: Iterable[int] = ()) -> None:
-        """Nothing, once these labels of a question are kept in the place of earlier ones."""
+        """Keep these labels of a question in place of earlier ones."""
         labels.settle(self._truth(), question, right, wrong, self._now())
 
     def forget(self, question: str) -> bool:
@@ -227,9 +228,9 @@ class KnowledgeBase(ReadBase):
 def _paths(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
     """The paths, or an error that says what else was given."""
     if not isinstance(paths, str | Path | Iterable):
-        raise UsageError(f"{type(paths).__name__} is no path; pass a string, a Path or a list of them")
+        raise UsageError(f"{type(paths).__name__} is not a path; pass a string, a Path or a list of them")
     many = [paths] if isinstance(paths, str | Path) else list(paths)
     for each in many:
         if not isinstance(each, str | Path):
-            raise UsageError(f"{type(each).__name__} is no path; pass strings and Paths")
+            raise UsageError(f"{type(each).__name__} is not a path; pass strings and Paths")
     return many

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.errors import DataError, UsageError
-from demur.kb import schema
-from demur.kb.meanings import Meanings
+from demur.kb.index.meanings import Meanings
+from demur.kb.index.scoring import scored
+from demur.kb.index.words import Words, hexed
 from demur.kb.passages import Passage
-from demur.kb.scoring import scored
-from demur.kb.truth import Generation, Truth
-from demur.kb.words import Words, hexed
+from demur.kb.store import schema
+from demur.kb.store.truth import Generation, Truth
 from demur.rankers.lexical.bm25 import idf
 from demur.text import content, stemmer, tokenize
 from demur.tokens import hash_words
@@ -36,8 +36,10 @@ class ReadBase:
 
     def __init__(self, path: str | Path, stem: str | None = None, wait: float = 60.0) -> None:
         if not isinstance(path, str | Path):
-            raise UsageError(f"{type(path).__name__} is no folder; name one by a string or a Path")
+            raise UsageError(f"{type(path).__name__} is not a folder; name one by a string or a Path")
         self.path, self.wait = Path(path), wait
+        self.tended = False
+        """Whether its missing vectors are being made, as by a server, so that nobody need be told of them."""
         self._stem = stem
         if stem is not None:
             stemmer(stem)  # or it says which there are
@@ -144,14 +146,14 @@ class ReadBase:
         return self._idf(hashes[0]) if hashes else 0.0
 
     def close(self) -> None:
-        """Nothing, once all files are closed."""
+        """Close all files."""
         if self._opened is not None:
             self._opened.close()
         self._meanings.forget()
         self._opened = self._view = None
 
     def refresh(self) -> None:
-        """Nothing; from now on, what is asked is the last generation that can be read whole."""
+        """Answer from the last generation that can be read whole, from now on."""
         truth = self._truth()
         view = self._readable(truth)
         if self._view is None or (view.number, view.mark) != (self._view.number, self._view.mark):

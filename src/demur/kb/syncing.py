@@ -12,10 +12,10 @@ from typing import Any
 
 from demur import files
 from demur.errors import DataError, DemurError
-from demur.kb.changing import Source, change
-from demur.kb.documents import files_in, read_documents
-from demur.kb.schema import told
-from demur.kb.truth import Truth
+from demur.kb.files.documents import files_in, read_documents
+from demur.kb.store.changing import Source, change
+from demur.kb.store.schema import sqlite_errors
+from demur.kb.store.truth import Truth
 
 _RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
 AGAIN = "it still lies in a folder that was added, so the next update adds it again"
@@ -70,12 +70,12 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
         if path in seen:
             continue
         if folder in complete and not os.path.lexists(path):
-            yield from removed(truth, [(id, name)])
+            yield from remove_sources(truth, [(id, name)])
         else:
             yield _taken(truth, Path(path), folder, True, advance)
 
 
-def removed(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[Report]:
+def remove_sources(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[Report]:
     """What was taken out, all at once."""
     with change(truth, f"remove {_many([name for _, name in sources])}") as made:
         made.remove(id for id, _ in sources)
@@ -91,7 +91,7 @@ def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
     return {id for id, path in there if folders.intersection(path.parents) and path.exists()}
 
 
-def named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, str]]:
+def sources_named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, str]]:
     """The sources that are meant by their names or paths, or by those of folders that they lie in."""
     rows = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL ORDER BY name")
     found: dict[int, str] = {}
@@ -111,7 +111,7 @@ def named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, str]]:
 
 def _folder(truth: Truth, path: Path) -> int:
     """The id of a folder whose files are followed."""
-    with truth.lock, told(truth.path):
+    with truth.lock, sqlite_errors(truth.path):
         insert = "INSERT INTO folders (path, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
         truth.connection.execute(insert, (whole(path), _called(path)))
     return int(truth.rows("SELECT id FROM folders WHERE path = ?", (whole(path),))[0][0])
@@ -175,8 +175,11 @@ def _taken(
         if str(error).startswith(str(truth.path)):
             raise  # not the file's fault
         kept = "; what was read of it before stays" if rows else ""
+        if rows and not path.exists():
+            gone = DataError("is gone", path=path, fix="put it back, or take it out with demur kb remove")
+            return Report(name, "skipped", _passages(truth, old.id), f"{gone}{kept}", by_name)
         return Report(name, "skipped", _passages(truth, old.id), f"{error}{kept}", by_name)
-    return Report(name, "changed" if rows else "added", count)
+    return Report(name, "changed" if rows else "added", count, "" if count else "there is no text in it")
 
 
 def _seen(path: Path, old: Source, folder: int | None) -> Source:
@@ -206,7 +209,7 @@ def _seen(path: Path, old: Source, folder: int | None) -> Source:
 
 def _noted(truth: Truth, source: Source) -> None:
     """Keep when an unchanged file was last touched: so it need not be read the next time."""
-    with truth.lock, told(truth.path):
+    with truth.lock, sqlite_errors(truth.path):
         update = "UPDATE sources SET folder = ?, size = ?, mtime = ?, checked = ? WHERE id = ?"
         values = source.folder, source.size, source.mtime, source.checked, source.id
         truth.connection.execute(update, values)

@@ -21,13 +21,13 @@ _THANKS = re.compile(
 
 @dataclass(frozen=True)
 class ForumPrior(Ranker):
-    """A prior for forums, blind to the question: `length` * ln(1 + words) - asking - `thanks` if it thanks.
+    """A prior for forums without the question: `length` * ln(1 + words) - asking - `thanks` if it thanks.
 
     Asking is the share of the question marks over one plus all marks that end a sentence. It is meant to be
     fused with a ranker that looks at the question.
     """
 
-    name: ClassVar[str] = "telling"
+    name: ClassVar[str] = "forum-prior"
     length: float = 0.1
     thanks: float = 0.25
 

@@ -37,7 +37,7 @@ def ranker(spec: str | Path | Ranker, **settings: Setting) -> Ranker:
         return _in_folder(folder, str(folder), settings)
     spec = str(spec)
     if HUB_ID.fullmatch(spec):
-        from demur.embedders.encoder_loading import located
+        from demur.embedders.encoders.loading import located
 
         return _in_folder(located(spec, str(settings.get("revision", ""))), spec, settings)
     kept = kept_in(spec, settings)
@@ -57,7 +57,7 @@ def kept_in(spec: str, settings: Mapping[str, Setting]) -> Ranker | None:
     folder = Path(str(said.pop("folder", "") or os.devnull)).expanduser()
     if wanted.at is not None or not store.is_model(folder):
         return None
-    if parse(store.opened(folder, check=False).spec).name != wanted.name:
+    if parse(store.open_folder(folder, check=False).spec).name != wanted.name:
         return None  # which says itself what is wrong
     return open_model(folder, **said)
 
@@ -113,7 +113,7 @@ def _kind(folder: Path) -> str:
 
 def open_model(folder: str | Path, **settings: Setting) -> Ranker:
     """The ranker in a folder that demur wrote, each file checked against its checksum."""
-    model = store.opened(folder)
+    model = store.open_folder(folder)
     name = model.spec.partition("(")[0].strip()
     takes = inspect.signature(registry.find("ranker", name)).parameters
     inside = {"folder": str(Path(folder).expanduser().absolute())} if "folder" in takes else {}
@@ -155,7 +155,7 @@ def _write(folder: Path, texts: Mapping[str, str] | None) -> None:
 
 
 def _check_spelled(ranker: Ranker) -> None:
-    """Nothing, if the ranker's spec holds all that it is; else an error that says so."""
+    """Raise an error if the ranker holds more than its spec says."""
     known = ranker.name in registry.names("ranker")
     if not known or registry.build("ranker", ranker.spec).fingerprint != ranker.fingerprint:
         raise UsageError(

@@ -9,11 +9,11 @@ from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
+from demur.logistic import expit
 from demur.reading.base import Pair, Reader, Reading, portions
 from demur.reading.confidence import ConfidenceModel, Glance, signals
-from demur.reading.span_reader import Tokens
+from demur.reading.readers.span_reader import Tokens
 from demur.types import FloatArray, Pool, Span
 
 _Floats = NDArray[np.floating]
@@ -38,7 +38,7 @@ class Look:
         return self.reading.quotes[0].span if self.reading.quotes else None
 
 
-class Looking(Reader):
+class OnePassReader(Reader):
     """A reader whose one pass also scores the passage and says how sure that is.
 
     Its views are glances. As a ranker it gives the scores of a cross-encoder, of a long passage that of the
@@ -48,7 +48,7 @@ class Looking(Reader):
     @property
     @abstractmethod
     def confidence_model(self) -> ConfidenceModel | None:
-        """What makes a confidence of signals; None if it has not been taught."""
+        """What makes a confidence of signals; None if it has not been trained."""
 
     def look(self, question: str, passages: Sequence[str]) -> list[Look]:
         """A look at each passage."""
@@ -66,13 +66,13 @@ class Looking(Reader):
             seen = self.glances(some)
             readings = [self.reading(text, each) for (_, text), each in zip(some, seen, strict=True)]
             scores = np.array([max(one.score for one in each) for each in seen])
-            sure = self._sure(seen, scores)
-            looks = zip(scores.tolist(), readings, sure.tolist(), strict=True)
+            confidences = self._confidences(seen, scores)
+            looks = zip(scores.tolist(), readings, confidences.tolist(), strict=True)
             found |= dict(zip(some, (Look(*each) for each in looks), strict=True))
         return [found[pair] for pair in pairs]
 
     def signals(self, pairs: Sequence[Pair]) -> FloatArray:
-        """What doubt looks at: a row for each pair."""
+        """The signals that the confidence is made of: a row for each pair."""
         rows: dict[Pair, FloatArray] = {}
         for some in _different(pairs):
             seen = (signals(each, self.longest) for each in self.glances(some))
@@ -88,10 +88,10 @@ class Looking(Reader):
             found |= dict(zip(some, best, strict=True))
         return [np.array([found[pool.question, text] for text in pool.answers], float) for pool in pools]
 
-    def _sure(self, seen: Sequence[Sequence[Glance]], scores: FloatArray) -> FloatArray:
+    def _confidences(self, seen: Sequence[Sequence[Glance]], scores: FloatArray) -> FloatArray:
         how = self.confidence_model
         if how is None:  # as good as a network alone can say
-            return np.asarray(expit(scores), np.float64)
+            return expit(scores)
         return how.of(np.array([signals(each, self.longest) for each in seen]))
 
     def glances(self, pairs: Sequence[Pair]) -> list[list[Glance]]:

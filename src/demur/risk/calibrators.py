@@ -1,6 +1,6 @@
 """From confidence to the chance of being right: temperature, Platt, isotonic and beta calibration.
 
-Each is fitted to how sure answers were and whether they were right, and never turns their order round. What
+Each is fitted to confidences and whether the answers were right, and never turns their order round. What
 was fitted is a value that JSON can hold. Probabilities for the very answers that are at hand come from
 `cross_fit`, where no answer helps to fit what calibrates it.
 """
@@ -20,7 +20,7 @@ from demur import logistic
 from demur.errors import DataError, UnknownName, UsageError
 from demur.types import FloatArray
 
-SUREST = 1 - 1e-15  # a probability of 1 has no logit
+HIGHEST = 1 - 1e-15  # a probability of 1 has no logit
 LARGEST = 1e100  # stands for an infinite confidence where one is calibrated
 
 
@@ -32,11 +32,11 @@ class Calibrator(ABC):
     @classmethod
     @abstractmethod
     def fit(cls, confidence: ArrayLike, correct: ArrayLike) -> Self:
-        """The calibrator of answers so sure, and right (1) or not (0) or with a chance in between."""
+        """The calibrator of these confidences; answers are right (1), wrong (0) or have a chance."""
 
     @abstractmethod
     def calibrated(self, confidence: ArrayLike) -> FloatArray:
-        """The chance that an answer so sure is right."""
+        """The chance that an answer of this confidence is right."""
 
     def to_json(self) -> dict[str, Any]:
         """The calibrator as plain values."""
@@ -54,12 +54,12 @@ class Temperature(Calibrator):
     @classmethod
     def fit(cls, confidence: ArrayLike, correct: ArrayLike, *, raw: bool = False) -> Self:
         """The likeliest temperature; `raw` says that confidence is a logit, not a probability."""
-        sure, right = _examples(confidence, correct)
-        slope, _ = logistic.fit(_logits(sure, raw)[:, None], logistic.softened(right), intercept=False)
+        confidences, right = _examples(confidence, correct)
+        slope, _ = logistic.fit(_logits(confidences, raw)[:, None], logistic.softened(right), intercept=False)
         return cls(float(1 / slope[0]), raw)
 
     def calibrated(self, confidence: ArrayLike) -> FloatArray:
-        """The chance that an answer so sure is right."""
+        """The chance that an answer of this confidence is right."""
         return _chance(_logits(_numbers(confidence), self.raw) / self.temperature)
 
 
@@ -73,13 +73,13 @@ class Platt(Calibrator):
 
     @classmethod
     def fit(cls, confidence: ArrayLike, correct: ArrayLike) -> Self:
-        """The likeliest curve that does not fall; a flat one if surer answers are not righter."""
-        sure, right = _examples(confidence, correct)
-        slope, intercept = logistic.fit(sure[:, None], logistic.softened(right), intercept=True)
+        """The likeliest curve that does not fall; flat if a higher confidence is not more often right."""
+        confidences, right = _examples(confidence, correct)
+        slope, intercept = logistic.fit(confidences[:, None], logistic.softened(right), intercept=True)
         return cls(float(slope[0]), intercept)
 
     def calibrated(self, confidence: ArrayLike) -> FloatArray:
-        """The chance that an answer so sure is right."""
+        """The chance that an answer of this confidence is right."""
         return _chance(self.slope * _numbers(confidence) + self.intercept)
 
 
@@ -95,12 +95,12 @@ class Beta(Calibrator):
     @classmethod
     def fit(cls, confidence: ArrayLike, correct: ArrayLike) -> Self:
         """The likeliest curve that does not fall."""
-        sure, right = _examples(confidence, correct)
-        slopes, intercept = logistic.fit(_logarithms(sure), logistic.softened(right), intercept=True)
+        confidences, right = _examples(confidence, correct)
+        slopes, intercept = logistic.fit(_logarithms(confidences), logistic.softened(right), intercept=True)
         return cls(float(slopes[0]), float(slopes[1]), intercept)
 
     def calibrated(self, confidence: ArrayLike) -> FloatArray:
-        """The chance that an answer so sure is right."""
+        """The chance that an answer of this confidence is right."""
         return _chance(
             _logarithms(_numbers(confidence)) @ np.array([self.right, self.wrong]) + self.intercept
         )
@@ -119,11 +119,11 @@ class Isotonic(Calibrator):
 
     @classmethod
     def fit(cls, confidence: ArrayLike, correct: ArrayLike) -> Self:
-        """The likeliest steps; equally sure answers are one point."""
+        """The likeliest steps; answers of equal confidence are one point."""
         from scipy.optimize import isotonic_regression
 
-        sure, right = _examples(confidence, correct)
-        at, place = np.unique(sure, return_inverse=True)
+        confidences, right = _examples(confidence, correct)
+        at, place = np.unique(confidences, return_inverse=True)
         count = np.bincount(place)
         steps = isotonic_regression(np.bincount(place, right) / count, weights=count).x.clip(0, 1)
         inside = np.concatenate(([False], (steps[1:-1] == steps[:-2]) & (steps[1:-1] == steps[2:]), [False]))
@@ -131,7 +131,7 @@ class Isotonic(Calibrator):
         return cls(tuple(at[kept].tolist()), tuple(steps[kept].tolist()))
 
     def calibrated(self, confidence: ArrayLike) -> FloatArray:
-        """The chance that an answer so sure is right."""
+        """The chance that an answer of this confidence is right."""
         between = np.interp(_numbers(confidence), self.confidence, self.chance)
         return np.clip(between, self.chance[0], self.chance[-1])  # steps too near for a slope give infinity
 
@@ -160,52 +160,52 @@ def cross_fit(
     kind: str, confidence: ArrayLike, correct: ArrayLike, folds: int = 5, seed: int = 0, **settings: Any
 ) -> FloatArray:
     """The chance of being right for each answer, by a calibrator fitted to the answers of other folds."""
-    sure, right = _examples(confidence, correct)
-    if len(sure) < 2 or folds < 2:
-        raise UsageError(f"cannot fit {len(sure)} answers in {folds} folds; both must be 2 or more")
-    fold = np.random.default_rng(seed).permutation(len(sure)) % min(folds, len(sure))
-    chance = np.empty(len(sure))
-    for each in range(min(folds, len(sure))):
-        fitted = calibrator(kind).fit(sure[fold != each], right[fold != each], **settings)
-        chance[fold == each] = fitted.calibrated(sure[fold == each])
+    confidences, right = _examples(confidence, correct)
+    if len(confidences) < 2 or folds < 2:
+        raise UsageError(f"cannot fit {len(confidences)} answers in {folds} folds; both must be 2 or more")
+    fold = np.random.default_rng(seed).permutation(len(confidences)) % min(folds, len(confidences))
+    chance = np.empty(len(confidences))
+    for each in range(min(folds, len(confidences))):
+        fitted = calibrator(kind).fit(confidences[fold != each], right[fold != each], **settings)
+        chance[fold == each] = fitted.calibrated(confidences[fold == each])
     return chance
 
 
 def _examples(confidence: ArrayLike, correct: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """What to fit to; an infinite confidence is as sure as the surest that is finite."""
-    sure, right = np.asarray(confidence, np.float64), np.asarray(correct, np.float64)
-    if sure.ndim != 1 or sure.shape != right.shape or not len(sure):
+    """What to fit to; an infinite confidence counts as the highest finite one."""
+    confidences, right = np.asarray(confidence, np.float64), np.asarray(correct, np.float64)
+    if confidences.ndim != 1 or confidences.shape != right.shape or not len(confidences):
         raise UsageError(
-            f"{sure.shape} confidences but {right.shape} answers; give one of each, at least one"
+            f"{confidences.shape} confidences but {right.shape} answers; give one of each, at least one"
         )
     if not ((right >= 0) & (right <= 1)).all():
         raise UsageError("correct must be 1 where the answer is right and 0 where it is not")
-    finite = _numbers(sure[np.abs(sure) < np.inf])
+    finite = _numbers(confidences[np.abs(confidences) < np.inf])
     low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
-    return np.clip(_numbers(sure), low, high), right
+    return np.clip(_numbers(confidences), low, high), right
 
 
 def _numbers(confidence: ArrayLike) -> FloatArray:
-    sure = np.asarray(confidence, np.float64)
-    if np.isnan(sure).any():
+    confidences = np.asarray(confidence, np.float64)
+    if np.isnan(confidences).any():
         raise UsageError("a confidence is not a number (NaN), so it cannot be calibrated")
-    return np.clip(sure, -LARGEST, LARGEST)
+    return np.clip(confidences, -LARGEST, LARGEST)
 
 
-def _probabilities(sure: FloatArray) -> FloatArray:
-    if ((sure < 0) | (sure > 1)).any():
+def _probabilities(confidences: FloatArray) -> FloatArray:
+    if ((confidences < 0) | (confidences > 1)).any():
         raise UsageError(
             "this confidence is not a probability; use platt or isotonic, or temperature with raw=True"
         )
-    return np.clip(sure, 1 - SUREST, SUREST)
+    return np.clip(confidences, 1 - HIGHEST, HIGHEST)
 
 
-def _logits(sure: FloatArray, raw: bool) -> FloatArray:
-    return sure if raw else np.asarray(logit(_probabilities(sure)))
+def _logits(confidences: FloatArray, raw: bool) -> FloatArray:
+    return confidences if raw else np.asarray(logit(_probabilities(confidences)))
 
 
-def _logarithms(sure: FloatArray) -> FloatArray:
-    chance = _probabilities(sure)
+def _logarithms(confidences: FloatArray) -> FloatArray:
+    chance = _probabilities(confidences)
     return np.column_stack([np.log(chance), -np.log1p(-chance)])
 
 

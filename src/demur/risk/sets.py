@@ -51,7 +51,7 @@ def threshold(needed: FloatArray, level: float) -> float:
     taken with n/(n+1) · share of misses + 1/(n+1) <= 1 - level, in exact arithmetic.
     """
     if not 0 < level < 1:
-        raise UsageError(f"level={level} is no share between 0 and 1; write 0.9 for nine sets in ten")
+        raise UsageError(f"level={level} is not a share between 0 and 1; write 0.9 for nine sets in ten")
     allowed = math.floor((1 - Fraction(str(level))) * (len(needed) + 1)) - 1
     return float(np.sort(needed)[len(needed) - 1 - allowed]) if allowed >= 0 else math.inf
 
@@ -101,7 +101,7 @@ class AnswerSets:
         )
 
     def check_ranker(self, ranker: Ranker) -> None:
-        """Nothing, if the sets were calibrated with this ranker; else a refusal that says why."""
+        """Raise an error that says why if the sets were calibrated with another ranker."""
         if ranker.fingerprint == self.fingerprint:
             return
         what = f"these sets were calibrated with {self.ranker}, not with {ranker.spec}"

@@ -7,9 +7,9 @@ stricter the threshold, so they are tested strict to loose until one fails, and 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from demur.errors import NoThreshold, UsageError
+from demur.logistic import expit
 from demur.risk.gates.certificate import percent
 from demur.risk.thresholds.bounds import fewest, p_value, upper_bound
 from demur.risk.thresholds.control import Choice
@@ -20,18 +20,18 @@ GRID: FloatArray = expit(np.linspace(12, -8, 2001))
 METHOD = "ltt"
 
 
-def choose(confidence: FloatArray, risk: float, sure: float = 0.95) -> Choice:
+def choose(confidence: FloatArray, risk: float, level: float = 0.95) -> Choice:
     """The loosest threshold that at most such a share of questions without an answer pass; or `NoThreshold`.
 
     `confidence` has one chance for each question, each drawn independently of the others.
     """
-    for name, value in (("risk", risk), ("confidence", sure)):
+    for name, value in (("risk", risk), ("confidence", level)):
         if not 0 < value < 1:
-            raise UsageError(f"{name}={value:g} is no share; choose one between 0 and 1, such as 0.1")
+            raise UsageError(f"{name}={value:g} is not a share; choose one between 0 and 1, such as 0.1")
     confidence = np.sort(np.asarray(confidence, np.float64))
     if np.isnan(confidence).any():
         raise UsageError("a confidence is not a number; give every question one")
-    count, delta = len(confidence), 1 - sure
+    count, delta = len(confidence), 1 - level
     answered = count - np.searchsorted(confidence, GRID, side="left")
     passes = p_value(answered, np.full(len(GRID), count), risk) <= delta
     best = len(GRID) if passes.all() else int(np.argmin(passes))
@@ -46,10 +46,14 @@ def _refused(answered: int, count: int, risk: float, delta: float) -> NoThreshol
     carried = (level for level in levels if count and p_value(answered, count, level) <= delta)
     lowest = next(carried, None)
     needed = fewest(answered, risk, delta)
-    reach = "99 % cannot be promised either" if lowest is None else f"they can carry {percent(lowest)}"
+    reach = (
+        "not even 99 % can be promised"
+        if lowest is None
+        else f"the lowest they can promise is {percent(lowest)}"
+    )
     said = (
-        f"{count:,} entries that were taken away cannot carry the promise that at most {percent(risk)} of "
+        f"{count:,} entries that were removed cannot promise that at most {percent(risk)} of "
         f"such questions are answered, with {percent(1 - delta)} confidence; {reach}; it takes {needed:,} or "
-        "more: take a larger share away with --apart, or use a longer FAQ"
+        f"more: an FAQ of {2 * needed:,} entries with --apart 0.5, or of {10 * needed:,} with --apart 0.1"
     )
     return NoThreshold(risk, 1 - delta, count, lowest, needed - count, said=said)

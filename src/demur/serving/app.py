@@ -13,11 +13,12 @@ from starlette.middleware.cors import CORSMiddleware
 
 from demur import __version__
 from demur.errors import DemurError
-from demur.serving import documents, labels, pages, problems, questions, reranking, status
+from demur.serving.answering.service import Service
+from demur.serving.guards.shield import Shield
+from demur.serving.messages import problems
+from demur.serving.paths import documents, labels, pages, questions, reranking, status
+from demur.serving.process.metrics import Watch
 from demur.serving.server import Server, Settings
-from demur.serving.service import Service
-from demur.serving.shield import Shield
-from demur.serving.watching import Watch
 
 _LAST = 30.0  # seconds in which jobs may end when the server is stopped; what was sent is on the disk
 _log = logging.getLogger("demur.serving")

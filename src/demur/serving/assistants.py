@@ -12,8 +12,8 @@ from demur import __version__
 from demur.asking import Library, Passage, as_plain
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
-from demur.serving.base import Base
-from demur.serving.service import Service
+from demur.serving.answering.base import Base
+from demur.serving.answering.service import Service
 
 _MOST = 50  # passages that a search shows
 _INSTRUCTIONS = """Ask first. If `answered` is false, nothing here answers the question well enough to keep

@@ -8,11 +8,16 @@ from pathlib import Path
 
 from demur.asking import example
 from demur.kb.folder import KnowledgeBase
-from demur.serving.service import Service
+from demur.serving.answering.service import Service
 
 
 def opened(
-    ranker: str | None, gate: str | None, reader: str | None, risk: float | None, stem: str, lapse: float
+    ranker: str | None,
+    gate: str | None,
+    reader: str | None,
+    risk: float | None,
+    stem: str,
+    lapse: float | None,
 ) -> Service:
     """A service over it; what is added and labelled goes when the service ends."""
     folder = tempfile.TemporaryDirectory(prefix="demur-example-")
@@ -22,6 +27,6 @@ def opened(
     kb.put_all((name, list(some), Path(name).suffix.lstrip(".")) for name, some in files)
     kb.keep_questions(pool.question for pool in example.pools())
     kb.close()
-    service = Service.over(path, "example", ranker, gate, reader, risk, lapse)
+    service = Service.over(path, "example", ranker, gate, reader, risk, lapse, tended=True)
     service.passing = folder
     return service

@@ -12,13 +12,13 @@ from fastapi import Request
 
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
-from demur.serving.base import Base
-from demur.serving.jobs import Jobs
-from demur.serving.problems import Refusal
-from demur.serving.service import NotHere, Service
-from demur.serving.shield import Rules
-from demur.serving.watching import Figures, apart, note
-from demur.serving.work import Queue
+from demur.serving.answering.base import Base
+from demur.serving.answering.service import NotHere, Service
+from demur.serving.guards.shield import Rules
+from demur.serving.messages.problems import Refusal
+from demur.serving.process.jobs import Jobs
+from demur.serving.process.metrics import Figures, apart, note
+from demur.serving.process.queue import Queue
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ class Server:
         if base is None:
             raise NotHere("this server has no knowledge base; start it with --kb BASE, or with --example")
         if to_change and self.settings.read_only:
-            raise Refusal(403, "documents and labels are not changed here; the server runs with --read-only")
+            raise Refusal(403, "documents and labels cannot be changed: the server runs with --read-only")
         return base
 
     async def looked(self, work: Callable[[KnowledgeBase], T]) -> T:
@@ -128,6 +128,6 @@ def busy(error: Exception) -> Refusal | None:
 
 
 async def _gone(request: Request) -> None:
-    """Nothing, once the client has hung up; the body is there already, so only that can come."""
+    """Wait until the client has closed the connection; the body is there already, so only that can come."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -21,7 +21,7 @@ Report = Callable[[dict[str, Any]], None]
 
 
 def silent(facts: dict[str, Any]) -> None:
-    """Nothing is said."""
+    """Report to nobody."""
 
 
 def sane(loss: float, what: str = "its loss is") -> float:
@@ -35,7 +35,7 @@ def sane(loss: float, what: str = "its loss is") -> float:
 
 
 def sound(weights: Iterable[Tensor]) -> None:
-    """An error, if a last step made of weights what are no finite numbers: no loss would tell any more."""
+    """Raise an error if a weight is not finite; after the last step no loss would show it."""
     for each in weights:
         sane(0.0 if each.isfinite().all() else math.nan, "one of its weights is")
 
@@ -117,10 +117,10 @@ class Trainer(Spelled, ABC):
         return [pool.id, pool.question, [[c.id, c.text, c.label] for c in pool.candidates]]
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
-        """An error, if nothing can be learnt from these; all stages are looked at before the first."""
+        """Raise an error if nothing can be learnt from these; all stages are looked at before the first."""
 
     def follows(self, before: Trainer | None) -> None:
-        """An error, if it cannot go on from what that trainer makes, or be first: told before any is run."""
+        """Raise an error if it cannot go on from what that trainer makes, or be first, before any is run."""
 
     @abstractmethod
     def train(

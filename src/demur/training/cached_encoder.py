@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from demur.embedders.caching import kept
+from demur.embedders.caching import cached_on_disk
 from demur.rankers import Ranker
 from demur.rankers.ensembles.fusion import Fusion
 from demur.rankers.vectors.cosine import EncoderRanker, cosines
@@ -20,7 +20,7 @@ class CachedEncoder(EncoderRanker):
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool."""
         asker, answerer = self.of_questions, self.of_answers
-        return cosines(pools, kept(answerer), None if asker == answerer else kept(asker))
+        return cosines(pools, cached_on_disk(answerer), None if asker == answerer else cached_on_disk(asker))
 
 
 def with_kept_vectors(ranker: Ranker) -> Ranker:
@@ -36,5 +36,5 @@ def with_kept_vectors(ranker: Ranker) -> Ranker:
         return ranker.holding(tuple(with_kept_vectors(member) for member in ranker.members))
     if isinstance(ranker, Feedback):
         first, features = ranker.members
-        return ranker.holding(with_kept_vectors(first), kept(features))
+        return ranker.holding(with_kept_vectors(first), cached_on_disk(features))
     return ranker

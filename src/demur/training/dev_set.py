@@ -23,7 +23,7 @@ FALLING = {"AUGRC", "AURC", "E-AURC", "Risk"}
 
 
 def sole(measures: str, setting: str = "early") -> None:
-    """An error that says so, if what a setting names cannot say what is best: the highest of one measure."""
+    """Raise an error if what a setting names cannot say what is best: the highest of one measure."""
     found = parse_measures(measures)
     if len(found) != 1:
         raise UsageError(f"{setting}={measures!r} must be one measure to go by, such as MAP")

@@ -66,52 +66,52 @@ def test_jsonl_is_told_apart_by_the_first_line(tmp_path: Path, line: str, format
 
 
 def test_a_judgement_file_of_a_beir_folder_is_beir(tmp_path: Path) -> None:
-    formats.write(tmp_path / "folder", POOLS[:1], "beir")
+    formats.write_pools(tmp_path / "folder", POOLS[:1], "beir")
     assert formats.detect(tmp_path / "folder/qrels/test.tsv") == "beir"
-    assert list(formats.read(tmp_path / "folder/qrels/test.tsv")) == POOLS[:1]
+    assert list(formats.read_pools(tmp_path / "folder/qrels/test.tsv")) == POOLS[:1]
 
 
 def test_an_explicit_format_wins(tmp_path: Path) -> None:
     path = tmp_path / "oddly-named.json"
-    assert formats.write(path, POOLS, "jsonl") == 2
-    assert list(formats.read(path, "jsonl")) == POOLS
+    assert formats.write_pools(path, POOLS, "jsonl") == 2
+    assert list(formats.read_pools(path, "jsonl")) == POOLS
 
 
 def test_what_cannot_be_is_said_at_once(tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="unknown format 'tvs'; did you mean 'tsv'"):
-        formats.read("a.jsonl", "tvs")
+        formats.read_pools("a.jsonl", "tvs")
     with pytest.raises(UnknownName, match="unknown format 'xml'; known: asnq, beir"):
-        formats.write("a.jsonl", [], "xml")
+        formats.write_pools("a.jsonl", [], "xml")
     with pytest.raises(UsageError, match=r"a\.xml: cannot tell the format of a name that ends in '\.xml'"):
-        formats.read("a.xml")
+        formats.read_pools("a.xml")
     with pytest.raises(
         UsageError,
         match=r"of a name that has no ending; say which with --format \(or --to\); known endings: ",
     ):
-        formats.write(tmp_path / "out", [])
+        formats.write_pools(tmp_path / "out", [])
     with pytest.raises(UsageError, match=r"a\.run: no pools in the format 'run'"):
-        formats.read("a.run")
+        formats.read_pools("a.run")
     with pytest.raises(UsageError, match="a BEIR folder cannot be written to stdout"):
-        formats.write("-", [], "beir")
+        formats.write_pools("-", [], "beir")
     with pytest.raises(UsageError, match="pools cannot be written as 'bge'; these can: jsonl, tsv, csv, "):
-        formats.write("a.jsonl", [], "bge")
+        formats.write_pools("a.jsonl", [], "bge")
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.tsv", "a.csv", "a.json", "a.jsonl.gz"])
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf"])
 def test_an_empty_file_holds_no_pools(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    assert list(formats.read(tmp_path / name)) == []
+    assert list(formats.read_pools(tmp_path / name)) == []
     (tmp_path / "a.parquet").touch()
-    assert list(formats.read(tmp_path / "a.parquet")) == []
+    assert list(formats.read_pools(tmp_path / "a.parquet")) == []
 
 
 def test_no_pools_make_a_file_that_holds_none(tmp_path: Path) -> None:
     for name, format in formats.FORMATS.items():
         if format.write:
             path = tmp_path / f"{name}.out"
-            assert formats.write(path, [], name) == 0
-            assert list(formats.read(path, name)) == []
+            assert formats.write_pools(path, [], name) == 0
+            assert list(formats.read_pools(path, name)) == []
 
 
 def test_standard_streams(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,11 +119,11 @@ def test_standard_streams(monkeypatch: pytest.MonkeyPatch) -> None:
         pools = POOLS[:1]
         out = io.TextIOWrapper(io.BytesIO(), "utf-8")
         monkeypatch.setattr(sys, "stdout", out)
-        assert formats.write("-", pools, format) == 1
+        assert formats.write_pools("-", pools, format) == 1
         monkeypatch.undo()
         out.seek(0)
         monkeypatch.setattr(sys, "stdin", out)
-        assert list(formats.read("-", format)) == pools
+        assert list(formats.read_pools("-", format)) == pools
 
 
 def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
@@ -134,10 +134,10 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
     for name in ("a.jsonl.gz", "a.tsv", "a.csv", "a.parquet", "a.json"):
         (tmp_path / name).write_text("before")
         with pytest.raises((RuntimeError, DataError)):
-            formats.write(tmp_path / name, half())
+            formats.write_pools(tmp_path / name, half())
         assert (tmp_path / name).read_text() == "before"
     with pytest.raises(RuntimeError):
-        formats.write(tmp_path / "folder", half(), "beir")
+        formats.write_pools(tmp_path / "folder", half(), "beir")
     assert len(list(tmp_path.iterdir())) == 5
 
 
@@ -146,7 +146,7 @@ def test_reading_does_not_look_ahead(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("q\ta\t1\np\tb\t0\nbroken")
     (tmp_path / "a.csv").write_text("question,answer\nq,a\np,b\nbroken\n")
     for name in ("a.jsonl", "a.tsv", "a.csv"):
-        pools = formats.read(tmp_path / name)
+        pools = formats.read_pools(tmp_path / name)
         assert next(pools).question == "q"
         with pytest.raises(DataError):
             list(pools)
@@ -157,8 +157,8 @@ def test_memory_stays_small_however_many_pools_there_are(tmp_path: Path, format:
     text = "word " * 400
     many = (Pool(str(n), text, (Candidate(f"{n}-0", text, 1),)) for n in range(1000))
     tracemalloc.start()
-    assert formats.write(tmp_path / "many", many, format) == 1000
-    assert sum(1 for _ in formats.read(tmp_path / "many", format)) == 1000
+    assert formats.write_pools(tmp_path / "many", many, format) == 1000
+    assert sum(1 for _ in formats.read_pools(tmp_path / "many", format)) == 1000
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (tmp_path / "many").stat().st_size > 4_000_000
@@ -168,7 +168,7 @@ def test_memory_stays_small_however_many_pools_there_are(tmp_path: Path, format:
 def test_parquet_without_pyarrow_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"pip install 'demur\[parquet\]'"):
-        formats.write(tmp_path / "a.parquet", POOLS)
+        formats.write_pools(tmp_path / "a.parquet", POOLS)
 
 
 def test_parquet_groups_neither_lose_nor_double_pools(
@@ -176,5 +176,5 @@ def test_parquet_groups_neither_lose_nor_double_pools(
 ) -> None:
     monkeypatch.setattr("demur.data.formats.parquet._GROUP", 50)
     made = [Pool.of(f"question {n}", ["an answer of some length"], [1], id=str(n)) for n in range(20)]
-    formats.write(tmp_path / "a.parquet", made)
-    assert list(formats.read(tmp_path / "a.parquet")) == made
+    formats.write_pools(tmp_path / "a.parquet", made)
+    assert list(formats.read_pools(tmp_path / "a.parquet")) == made

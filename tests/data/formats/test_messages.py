@@ -17,7 +17,7 @@ from demur.types import Pool
 
 JSONL = '{"id": "q1", "question": "why?", "candidates": [{"id": "a", "text": "so", "label": 1}]}\n'
 OBJECT = "write one whole JSON object on each line"
-LABEL = "use whole numbers such as 0 and 1, or leave it empty where nobody has judged"
+LABEL = "use whole numbers such as 0 and 1, or leave it empty where there is no judgement"
 COLUMNS = "correct the line; texts with tabs or line breaks need quotes in .csv, or .jsonl"
 SQUAD = 'SQuAD is one object {"data": [...]}; if each line is an object, say it is jsonl'
 
@@ -46,7 +46,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.jsonl", JSONL + '{"n": ' + "1" * 5000 + "}", f"a.jsonl:2: JSON that cannot be read (*); {OBJECT}"),
     # JSON that is no pool
     ("a.jsonl", JSONL + '{"id": "q2", "text": "x"}', "a.jsonl:2: no 'question' (it has 'id', 'text'); add 'question', or say which format this is"),
-    ("a.jsonl", '{"id": "q2", "text": "x"}', "a.jsonl:1: no known format has the keys id, text; ours are id, question and candidates"),
+    ("a.jsonl", '{"id": "q2", "text": "x"}', "a.jsonl:1: no known format has the keys id, text; demur's own are id, question and candidates"),
     ("a.jsonl", JSONL + '{"id": "q2", "question": 3, "candidates": []}', "a.jsonl:2: 'question' is a number, not text; write 'question' in quotes"),
     ("a.jsonl", JSONL + '{"id": null, "question": "x", "candidates": []}', "a.jsonl:2: 'id' is null, not an id; write 'id' in quotes"),
     ("a.jsonl", '{"id": "q", "question": "x", "candidates": {}}', "a.jsonl:1: 'candidates' is an object, not a list; write 'candidates' as [...]"),
@@ -77,7 +77,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.csv", 'question,answer\nq,"a" b\n', "a.csv:2: broken CSV in the row that starts here (',' expected after '\"'); put quotes around texts with commas, and write \" inside them as \"\""),
     ("a.csv", "question,answer,answer_id\nq,a,1\nq,b,1\n", "a.csv:3: answer id '1' occurs twice for one question; give each answer of a question an id of its own"),
     ("a.csv", "question,answer,id\nq,a,1\np,b,1\n", "a.csv:3: question id '1' has another question than on the line before; give each question an id of its own"),
-    ("a.tsv", "question\tanswer\tscore\nq\ta\tNaN\n", "a.tsv:2: score 'NaN' is not a number; correct it, or empty it"),
+    ("a.tsv", "question\tanswer\tscore\nq\ta\tNaN\n", "a.tsv:2: score 'NaN' is not a number; correct it, or leave it empty"),
     ("asnq.tsv", "q\ta\n", "asnq.tsv:1: 2 columns where ASNQ has question, answer and label; separate three columns by tabs"),
     ("asnq.tsv", "q\ta\t4\nq\tb\t0\n", "asnq.tsv:2: label '0' is not one of ASNQ's 1, 2, 3 and 4; read it as tsv if its labels are 0 and 1"),
     # bytes
@@ -124,7 +124,7 @@ def test_a_broken_file_is_one_clear_line(
     monkeypatch.chdir(tmp_path)
     Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(DataError) as caught:
-        list(formats.read(name, "asnq" if name.startswith("asnq") else None))
+        list(formats.read_pools(name, "asnq" if name.startswith("asnq") else None))
     assert matches(str(caught.value), expected), str(caught.value)
 
 
@@ -178,16 +178,16 @@ def test_a_broken_folder_is_one_clear_line(
     for name, content in files.items():
         Path("f", name).write_text(content)
     with pytest.raises(DataError) as caught:
-        list(formats.read("f"))
+        list(formats.read_pools("f"))
     assert str(caught.value) == expected
 
 
 def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="f: no such folder; a BEIR folder has corpus"):
-        list(formats.read(tmp_path / "f", "beir"))
+        list(formats.read_pools(tmp_path / "f", "beir"))
     for name in ("a.jsonl", "a.tsv", "a.csv", "a.json", "a.parquet"):
         with pytest.raises(DataError, match="no such file; check the spelling of the path"):
-            list(formats.read(tmp_path / name))
+            list(formats.read_pools(tmp_path / name))
 
 
 CANDIDATE = {"id": "a", "text": "so"}
@@ -209,15 +209,15 @@ def test_a_broken_parquet_row_is_one_clear_line(
     monkeypatch.chdir(tmp_path)
     parquet.write_table(pyarrow.table(table), "a.parquet")
     with pytest.raises(DataError) as caught:
-        list(formats.read("a.parquet"))
+        list(formats.read_pools("a.parquet"))
     assert matches(str(caught.value), expected), str(caught.value)
 
 
 def test_parquet_broken_in_the_middle_is_one_clear_line(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
-    formats.write(path, [Pool.of("why?", ["so", "no"])])
+    formats.write_pools(path, [Pool.of("why?", ["so", "no"])])
     raw = bytearray(path.read_bytes())
     raw[4:40] = bytes(36)
     path.write_bytes(raw)
     with pytest.raises(DataError, match=r"a\.parquet: broken parquet file \(.*\); copy or download it again"):
-        list(formats.read(path))
+        list(formats.read_pools(path))

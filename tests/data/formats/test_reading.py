@@ -15,7 +15,7 @@ from demur.types import Candidate, Pool
 def read(tmp_path: Path, content: str, name: str = "a.jsonl", format: str | None = None) -> list[Pool]:
     path = tmp_path / name
     path.write_bytes(content.encode())
-    return list(formats.read(path, format))
+    return list(formats.read_pools(path, format))
 
 
 def shape(pools: list[Pool]) -> list[tuple[str, str, list[tuple[str, str, int | None]]]]:
@@ -125,7 +125,7 @@ def test_tevatron_puts_positives_first_and_titles_before_texts(tmp_path: Path) -
 
 def test_what_tevatron_reads_is_as_it_wants_it(tmp_path: Path) -> None:
     pool = Pool("q", "why?", (Candidate("n", "y", 0), Candidate("p", "T x", 2, {"title": "T"})))
-    formats.write(tmp_path / "a.jsonl", [pool], "tevatron")
+    formats.write_pools(tmp_path / "a.jsonl", [pool], "tevatron")
     assert json.loads((tmp_path / "a.jsonl").read_text()) == {
         "query_id": "q",
         "query": "why?",
@@ -192,14 +192,14 @@ def test_beir_folders_as_they_are_published(tmp_path: Path) -> None:
     header = "query-id\tcorpus-id\tscore\n"
     (tmp_path / "qrels/train.tsv").write_text(header + "q2\td3\t1\n")
     (tmp_path / "qrels/dev.tsv").write_text(header + "q1\td2\t0\nq1\td1\t2\nq2\td3\t1\n")
-    pools = list(formats.read(tmp_path))
+    pools = list(formats.read_pools(tmp_path))
     assert shape(pools) == [
         ("q2", "two?", [("d3", "T", 1)]),
         ("q1", "one?", [("d2", "y", 0), ("d1", "T x", 2)]),
     ]
     assert pools[1].extra == {"metadata": {"n": 1}}
     assert pools[1].candidates[1].extra == {"title": "T", "metadata": {}}
-    assert len(list(formats.read(tmp_path / "qrels/train.tsv"))) == 1
+    assert len(list(formats.read_pools(tmp_path / "qrels/train.tsv"))) == 1
 
 
 def test_squad_gives_a_pool_per_question_and_the_file_back(tmp_path: Path) -> None:
@@ -230,12 +230,12 @@ def test_squad_gives_a_pool_per_question_and_the_file_back(tmp_path: Path) -> No
         "answers": [answer],
         "is_impossible": False,
     }
-    assert formats.write(tmp_path / "b.json.gz", pools) == 4
-    formats.write(tmp_path / "b.json", pools)
+    assert formats.write_pools(tmp_path / "b.json.gz", pools) == 4
+    formats.write_pools(tmp_path / "b.json", pools)
     assert json.loads((tmp_path / "b.json").read_text()) == whole
-    formats.write(tmp_path / "c.json", pools[2:3])
+    formats.write_pools(tmp_path / "c.json", pools[2:3])
     assert json.loads((tmp_path / "c.json").read_text())["data"][0]["paragraphs"][0]["paragraph"] == 1
-    assert list(formats.read(tmp_path / "c.json")) == pools[2:3]
+    assert list(formats.read_pools(tmp_path / "c.json")) == pools[2:3]
 
 
 def test_squad_1_1_says_nothing_of_the_impossible(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_squad_1_1_says_nothing_of_the_impossible(tmp_path: Path) -> None:
     }
     pools = read(tmp_path, json.dumps(whole), "a.json")
     assert [pool.labels for pool in pools] == [[1], [None]]
-    formats.write(tmp_path / "b.json", pools)
+    formats.write_pools(tmp_path / "b.json", pools)
     assert json.loads((tmp_path / "b.json").read_text()) == whole
 
 
@@ -255,7 +255,7 @@ def test_parquet_of_other_programs(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     nested = {"id": [5], "question": ["q"], "candidates": [[{"id": "a", "text": "x"}]], "source": ["web"]}
     parquet.write_table(pyarrow.table(nested), path)
-    assert shape(list(formats.read(path))) == [("5", "q", [("a", "x", None)])]
+    assert shape(list(formats.read_pools(path))) == [("5", "q", [("a", "x", None)])]
     flat = {
         "label": [1, None, 0],
         "question": ["q", "q", "r"],
@@ -263,6 +263,6 @@ def test_parquet_of_other_programs(tmp_path: Path) -> None:
         "grade": [3, None, 1],
     }
     parquet.write_table(pyarrow.table(flat), path)
-    pools = list(formats.read(path))
+    pools = list(formats.read_pools(path))
     assert shape(pools) == [("1", "q", [("1-0", "a", 1), ("1-1", "b", None)]), ("2", "r", [("2-0", "c", 0)])]
     assert [dict(one.extra) for one in pools[0].candidates] == [{"grade": "3"}, {}]

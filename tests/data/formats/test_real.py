@@ -25,7 +25,7 @@ pytestmark = pytest.mark.data
     ],
 )
 def test_answer_selection_tsv(name: str, pools: int, pairs: int) -> None:
-    found = list(formats.read(DATA / name))
+    found = list(formats.read_pools(DATA / name))
     assert (len(found), sum(map(len, found))) == (pools, pairs)
 
 
@@ -38,14 +38,14 @@ def test_antique_judgements(name: str, count: tuple[int, int]) -> None:
 @pytest.mark.parametrize(("name", "count", "impossible"), [("dev-v1.1", 10570, 0), ("dev-v2.0", 11873, 5945)])
 def test_squad_comes_back_the_same(tmp_path: Path, name: str, count: int, impossible: int) -> None:
     path = DATA / f"squad/{name}.json.gz"
-    pools = list(formats.read(path))
+    pools = list(formats.read_pools(path))
     assert (len(pools), sum(pool.labels == [0] for pool in pools)) == (count, impossible)
-    formats.write(tmp_path / "again.json", pools)
+    formats.write_pools(tmp_path / "again.json", pools)
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads(gzip.decompress(path.read_bytes()))
 
 
 @pytest.mark.parametrize("format", ["jsonl", "tsv", "csv", "parquet", "beir", "tevatron"])
 def test_wikiqa_survives_every_format(tmp_path: Path, format: str) -> None:
-    pools = list(formats.read(DATA / "wikiqa/WikiQA-dev.tsv.gz"))
-    formats.write(tmp_path / "again", pools, format)
-    assert list(formats.read(tmp_path / "again", format)) == pools
+    pools = list(formats.read_pools(DATA / "wikiqa/WikiQA-dev.tsv.gz"))
+    formats.write_pools(tmp_path / "again", pools, format)
+    assert list(formats.read_pools(tmp_path / "again", format)) == pools

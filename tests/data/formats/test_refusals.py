@@ -61,7 +61,7 @@ REFUSED: list[tuple[str, list[Pool], str]] = [
     (
         "jsonl",
         [pool(label=float("nan"))],
-        "pool 'q' has the label nan, which is not a whole number; use whole numbers, or None where nobody has judged",
+        "pool 'q' has the label nan, which is not a whole number; use whole numbers, or None where there is no judgement",
     ),
     # extras as JSON
     (
@@ -153,12 +153,12 @@ REFUSED: list[tuple[str, list[Pool], str]] = [
     (
         "beir",
         [pool(label=None)],
-        "pool 'q' has a candidate 'a' that nobody has judged; drop such candidates, or write .jsonl",
+        "pool 'q' has a candidate 'a' without a label; drop such candidates, or write .jsonl",
     ),
     (
         "beir",
         [pool(), pool("other", id="p")],
-        "pool 'p' has a document 'a' that was another before; give documents ids of their own, or write .jsonl",
+        "pool 'p' has a document 'a' whose text was different before; give documents ids of their own, or write .jsonl",
     ),
     (
         "beir",
@@ -170,7 +170,7 @@ REFUSED: list[tuple[str, list[Pool], str]] = [
     (
         "squad",
         [pool()],
-        f"pool 'q' is no SQuAD question: one paragraph with its title, number and label; {ANY}",
+        f"pool 'q' is not a SQuAD question: one paragraph with its title, number and label; {ANY}",
     ),
     (
         "tevatron",
@@ -191,7 +191,7 @@ def test_what_cannot_be_held_is_one_clear_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(DataError) as caught:
-        formats.write("out", pools, format)
+        formats.write_pools("out", pools, format)
     start, star, end = f"out: {expected}".partition("*)")
     message = str(caught.value)
     assert (message.startswith(start) and message.endswith(end)) if star else message == f"out: {expected}"
@@ -199,13 +199,13 @@ def test_what_cannot_be_held_is_one_clear_line(
 
 
 def test_a_beir_folder_is_never_written_over(tmp_path: Path) -> None:
-    formats.write(tmp_path / "f", [pool()], "beir")
-    with pytest.raises(DataError, match="f: is there already; remove it, or name another folder"):
-        formats.write(tmp_path / "f", [pool("other")], "beir")
-    assert list(formats.read(tmp_path / "f")) == [pool()]
+    formats.write_pools(tmp_path / "f", [pool()], "beir")
+    with pytest.raises(DataError, match="f: exists already; remove it, or name another folder"):
+        formats.write_pools(tmp_path / "f", [pool("other")], "beir")
+    assert list(formats.read_pools(tmp_path / "f")) == [pool()]
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.tsv", "a.csv", "a.parquet", "f/qrels/dev.tsv"):
-        with pytest.raises(DataError, match="the folder to write into is not there; make it first"):
-            formats.write(tmp_path / "none" / name, [pool()], "beir" if name[0] == "f" else None)
+        with pytest.raises(DataError, match="the folder to write into does not exist; make it first"):
+            formats.write_pools(tmp_path / "none" / name, [pool()], "beir" if name[0] == "f" else None)

@@ -162,9 +162,9 @@ def again(
 ) -> list[Pool]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / NAMES[format]
-        assert formats.write(path, iter(pools), format) == len(pools)
+        assert formats.write_pools(path, iter(pools), format) == len(pools)
         check(path)
-        return list(formats.read(path, format))
+        return list(formats.read_pools(path, format))
 
 
 @pytest.mark.parametrize("format", EXPRESSIBLE)

@@ -102,7 +102,7 @@ def test_what_does_not_match_is_refused_with_counts_and_an_example() -> None:
 def test_pools_with_other_judged_candidates_are_refused(other: Pool) -> None:
     changed = [*POOLS[:3], other, *POOLS[4:]]
     report = evaluate([np.arange(len(pool)) for pool in changed], changed, "MAP,P@1")
-    says = "a and b have 1 pools of the same ids but not the same candidates and labels, such as 'q3'"
+    says = "a and b have 1 pool of the same ids but not the same candidates and labels, such as 'q3'"
     refused(says, system(0), report)
     refused(says, system(0), report, common=True)
 
@@ -136,7 +136,7 @@ def test_pools_that_one_measure_leaves_out_are_left_out_for_all() -> None:
     assert {row.measure: row.pools for row in found.rows} == {"MAP": 30, "P@1": 31}
     values = {**b.values, "MAP": np.where(np.arange(31) == 3, np.nan, b.values["MAP"])}
     uneven = replace(b, values=values)
-    refused("MAP counts 1 pools in some reports only, such as 'q3'", a, uneven)
+    refused("MAP counts 1 pool in some reports only, such as 'q3'", a, uneven)
     assert compare([a, uneven], common=True).rows[0].pools == 29
 
 

@@ -146,15 +146,15 @@ def test_what_cannot_be_measured_is_one_clear_line() -> None:
     refused(r"confidence in the answer to 'right' is not a number", SCORES, POOLS, "AURC", confidences=bad)
     right = POOLS[:1]
     refused(
-        "AUROC means nothing here, as the answers are all right or all wrong; leave that measure out",
+        "AUROC is undefined here, as the answers are all right or all wrong; leave that measure out",
         *(SCORES[:1], right, "AUROC"),
         confidences=[1.0],
     )
-    refused("AP-error means nothing here, as no answer is wrong", SCORES[:1], right, "AP-error")
+    refused("AP-error is undefined here, as no answer is wrong", SCORES[:1], right, "AP-error")
     refused("no answer reaches the threshold", SCORES, POOLS, "Risk(threshold=9)", confidences=SURE)
     refused("there are no answers", [[]], POOLS[4:5], "AURC")
     refused("confidence is 95", SCORES, POOLS, "AURC", confidences=SURE, confidence=95)
-    with pytest.raises(DemurError, match="AURC needs to know how sure each answer is, and a run does not"):
+    with pytest.raises(DemurError, match="AURC needs the confidence of each answer, and a run has none"):
         evaluate_run({"q": {"a": 1.0}}, {"q": {"a": 1}}, "MAP,AURC")
 
 

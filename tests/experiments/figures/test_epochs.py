@@ -79,7 +79,7 @@ dev = "dev"
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
     folder = tmp_path_factory.mktemp("epochs")
-    formats.write(folder / "animals.jsonl", made.pools(12))
+    formats.write_pools(folder / "animals.jsonl", made.pools(12))
     vectors = made.words().removeprefix("words(vectors=").removesuffix(")")
     said = {"data": folder / "animals.jsonl", "vectors": vectors, "stages": STAGES.format(vectors=vectors)}
     (folder / "nets.toml").write_text(RECIPE.format(**said), "utf-8")

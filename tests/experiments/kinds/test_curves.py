@@ -62,7 +62,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
         Pool.of(f"ship w{n}?", ["the cape", f"may w{n}", "nothing", "abc"], [0, 1, 0, 0], id=f"p{n}")
         for n in range(12)
     ]
-    formats.write(folder / "animals.jsonl", pools)
+    formats.write_pools(folder / "animals.jsonl", pools)
     trainer = f'siamese(features="words(vectors={toys.vectors()})", loss=pairwise, epochs=2)'
     (folder / "figure1.toml").write_text(
         CURVES.format(data=folder / "animals.jsonl", trainer=trainer), "utf-8"
@@ -138,7 +138,14 @@ def test_a_column_sets_what_its_trainers_take(table: Table) -> None:
 def test_a_figure_is_drawn(table: Table, results: Path, tmp_path: Path) -> None:
     drawing.draw(table, results, tmp_path / "f.svg")
     picture = (tmp_path / "f.svg").read_text()
-    assert (picture.startswith("<?xml") and "labelled questions" in picture) or "<svg" in picture
+    assert (
+        "<svg" in picture
+        and "labelled questions" in picture
+        and f"<!-- {table.column[0].name} -->" in picture
+    )
+    assert [row.shown for row in table.row if f"<!-- {row.shown} -->" not in picture] == [], (
+        "a line for each row"
+    )
     with pytest.raises(DemurError, match="no results yet"):
         drawing.draw(table, tmp_path / "none", tmp_path / "g.svg")
     assert not (tmp_path / "g.svg").exists()
@@ -156,7 +163,7 @@ def test_stages_follow_each_other_and_are_kept(table: Table, tmp_path: Path) -> 
     )
     steps = cached_models.steps_of(row, Column("c", data, train=data), seed=1)
     assert "seed=9" in steps[0].by.spec and "seed=1" in steps[1].by.spec
-    stood = Path(f"{cached_models.place(steps)}.part")
+    stood = Path(f"{cached_models.model_folder(steps)}.part")
     stood.mkdir(parents=True)
     (stood / "old.safetensors").write_bytes(b"where a killed run stood")
     folder = cached_models.folder_of(steps)
@@ -165,9 +172,9 @@ def test_stages_follow_each_other_and_are_kept(table: Table, tmp_path: Path) -> 
     assert cached_models.folder_of(steps) == folder and (folder / "ranker.json").stat().st_mtime_ns == stamp
     ranker = cached_models.ranker_of(steps)
     assert ranker is not None and ranker.fingerprint == demur.open(folder).fingerprint
-    shutil.rmtree(cached_models.place(steps[:1]))
+    shutil.rmtree(cached_models.model_folder(steps[:1]))
     cached_models.folder_of(steps)
-    assert not cached_models.place(steps[:1]).exists(), (
+    assert not cached_models.model_folder(steps[:1]).exists(), (
         "an earlier stage is not needed once a later one is there"
     )
     shutil.rmtree(folder)
@@ -215,6 +222,6 @@ def test_verifying_compares_every_size_of_what_learns(table: Table, results: Pat
         kept["points"]["8"]["fixed"]["MAP"] -= 2.0
         path.write_text(json.dumps(kept))
     for folder, off in ((results, 0.0), (other, 2.0)):
-        [(_, one)] = verifying.again(verifying.drawn(table, folder, 1, 0, ["net"]), folder)
+        [(_, one)] = verifying.again(verifying.drawn([table], folder, 1, 0, ["net"]), folder)
         assert one.difference == pytest.approx(off) and one.holds == (off == 0)
         assert off == 0 or one.measure == "MAP 8 fixed"

@@ -62,7 +62,7 @@ risk = 0.3
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
     folder = tmp_path_factory.mktemp("gates")
-    formats.write(folder / "animals.jsonl", made.pools(40))
+    formats.write_pools(folder / "animals.jsonl", made.pools(40))
     vectors = made.words().removeprefix("words(vectors=").removesuffix(")")
     (folder / "gates.toml").write_text(RECIPE.format(data=folder / "animals.jsonl", vectors=vectors), "utf-8")
     return recipe.read_recipe(folder / "gates.toml")

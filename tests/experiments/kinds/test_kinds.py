@@ -112,7 +112,7 @@ agreement = "overlap"
 def answers(tmp_path: Path) -> Table:
     pools = [Pool.of("q", ["ape"], [1], id=str(n)) for n in range(8)]
     with_golds = [Pool(p.id, p.question, p.candidates, {"answers": [{"text": "ape"}]}) for p in pools]
-    formats.write(tmp_path / "data.jsonl", with_golds)
+    formats.write_pools(tmp_path / "data.jsonl", with_golds)
     said = {"one": ["ape"] * 6 + ["bee", ""], "other": ["ape"] * 4 + ["bee"] * 3 + ["ape"]}
     for name, texts in said.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(dict(zip("01234567", texts, strict=True))))
@@ -145,7 +145,7 @@ def test_a_changed_file_of_answers_makes_every_row_stale(answers: Table, tmp_pat
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"AUROC"', '"MAP"', "'MAP' is no measure of answers"),
+        ('"AUROC"', '"MAP"', "'MAP' is not a measure of answers"),
         (
             'agreement = "votes"',
             'agreement = "vote"',

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from demur.data import formats
-from demur.doubt.probe_training import ProbeTrainer
+from demur.doubt.probing.probe_training import ProbeTrainer
 from demur.errors import DemurError
 from demur.evaluation.readers import evaluate_reader
 from demur.evaluation.selective.measures import AURC, AUROC
@@ -115,8 +115,8 @@ def spec(longest: int) -> str:
 
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
-    formats.write(tmp_path / "read.jsonl", questions(40, 0))
-    formats.write(tmp_path / "fit.jsonl", questions(60, 1))
+    formats.write_pools(tmp_path / "read.jsonl", questions(40, 0))
+    formats.write_pools(tmp_path / "fit.jsonl", questions(60, 1))
     text = TABLE.format(folder=tmp_path, reader=spec(1), other=spec(2))
     (tmp_path / "table.toml").write_text(text)
     return recipe.read_recipe(tmp_path / "table.toml")
@@ -233,7 +233,7 @@ def test_a_table_of_what_readers_quote(table: Table, tmp_path: Path) -> None:
     quoting, results = recipe.read_recipe(tmp_path / "quoting.toml"), tmp_path / "results"
     tables.fill(quoting, results, (), lambda runs: None)
     found = {cell.measure: cell.mean for cell in tables.cells(quoting, results)}
-    told = evaluate_reader(reader(spec(1)), list(formats.read(tmp_path / "read.jsonl")))
+    told = evaluate_reader(reader(spec(1)), list(formats.read_pools(tmp_path / "read.jsonl")))
     for measure in ("EM", "F1", "HasAns-EM", "NoAns-EM"):
         assert found[measure] == pytest.approx(told.report.measures[measure].mean)
     assert found["best F1"] == pytest.approx(told.best["F1"].mean)
@@ -296,5 +296,5 @@ def test_gains_are_shares_of_the_base_with_an_interval_that_knows_of_pairs() -> 
     sure = Predictions(ids, weak, every, every, every)
     assert gains(["gain AURC"], sure, sure)["gain AURC"] is None, "nothing is wrong, so nothing can be better"
     assert plain(base)["EM"] and selective(["AURC"], base)["AURC"]
-    with pytest.raises(DemurError, match="no measure of answers"):
+    with pytest.raises(DemurError, match="not a measure of answers"):
         selective(["MAP"], base)

@@ -54,7 +54,7 @@ def table(tmp_path: Path) -> Table:
         Pool.of(f"ape w{n}", [f"w{n} ape", "bee", "cat", "dog", "eel", "fox"], [1, 0, 0, 0, 0, 0], id=f"q{n}")
         for n in range(20)
     ]
-    formats.write(tmp_path / "animals.jsonl", made)
+    formats.write_pools(tmp_path / "animals.jsonl", made)
     (tmp_path / "table1.toml").write_text(RECIPE.format(data=tmp_path / "animals.jsonl"), "utf-8")
     return recipe.read_recipe(tmp_path / "table1.toml")
 
@@ -88,13 +88,13 @@ def test_ps_are_corrected_over_rows_and_columns(table: Table, tmp_path: Path) ->
         (row, column) for row in ("random", "the same") for column in ("animals", "again")
     ]
     from demur.experiments.kinds import KINDS
-    from demur.experiments.runs import Run, kept
+    from demur.experiments.runs import Run, stored_result
 
     raw = []
     for cell in shown:
         row = next(row for row in wide.row if row.name == cell.row)
         column = next(column for column in wide.column if column.name == cell.column)
-        here = [kept(Run(wide, row, column, seed), results) for seed in row.seeds]
+        here = [stored_result(Run(wide, row, column, seed), results) for seed in row.seeds]
         values = KINDS[wide.kind].values([one for one in here if one], "fixed", "RR")
         raw.append(
             permutation(np.array([values[f"q{n}"] - 1 for n in sorted(range(20), key=str)]), draws=20_000)
@@ -115,7 +115,7 @@ def test_a_row_may_have_a_baseline_of_its_own(table: Table, tmp_path: Path) -> N
     assert own.mean is not None and base.mean is not None and base.p is None, "nothing is its own baseline"
     assert own.difference == pytest.approx(own.mean - base.mean) and mark(own) == " ▲"
     assert "of the row's baseline (random; bm25)" in legend(table)
-    with pytest.raises(UsageError, match="baseline='dice' is no row"):
+    with pytest.raises(UsageError, match="baseline='dice' is not a row"):
         dataclasses.replace(table, row=[*table.row, recipe.Row("last", "bm25", baseline="dice")])
 
 
@@ -137,7 +137,7 @@ def test_without_a_baseline_nothing_is_tested(table: Table, tmp_path: Path) -> N
     tables.fill(alone, tmp_path / "results", (), lambda runs: None)
     cells = list(tables.cells(alone, tmp_path / "results"))
     assert compared(alone, cells, tmp_path / "results") == cells and legend(alone) == ""
-    with pytest.raises(UsageError, match="baseline='bm26' is no row"):
+    with pytest.raises(UsageError, match="baseline='bm26' is not a row"):
         dataclasses.replace(table, baseline="bm26")
 
 

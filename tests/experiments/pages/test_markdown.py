@@ -13,7 +13,7 @@ PICTURES = ROOT / "results" / "pictures"
 
 
 def test_a_section_begins_with_what_to_see_then_pictures_then_the_table(experiments: Path) -> None:
-    [table] = tables.find(experiments)
+    [table] = tables.find_tables(experiments)
     results = experiments.parent / "results"
     tables.fill(table, results, ["bm25"], lambda runs: None)
     shown = dataclasses.replace(table, pictures={"curve.svg": "A curve"})
@@ -26,22 +26,22 @@ def test_a_section_begins_with_what_to_see_then_pictures_then_the_table(experime
 
 def test_what_is_seen_is_no_part_of_a_key(experiments: Path) -> None:
     file = experiments / "toy" / "table1.toml"
-    [before] = tables.find(experiments)
+    [before] = tables.find_tables(experiments)
     file.write_text('see = "What to see."\npictures = { "a.svg" = "A" }\n' + file.read_text("utf-8"), "utf-8")
-    [after] = tables.find(experiments)
+    [after] = tables.find_tables(experiments)
     assert after.see and after.pictures
     keys = [[run.key("data") for run in tables.runs(table)] for table in (before, after)]
     assert keys[0] == keys[1] and keys[0]
 
 
 def test_a_column_of_which_nothing_was_run_is_named_so(experiments: Path) -> None:
-    [table] = tables.find(experiments)
+    [table] = tables.find_tables(experiments)
     section = markdown.section(table, experiments.parent / "results")
     assert "| | animals (not run) |" in section and "0 pools" not in section
 
 
 def test_the_index_links_to_every_table() -> None:
-    known = tables.find(ROOT / "experiments")
+    known = tables.find_tables(ROOT / "experiments")
     index = markdown.index(known)
     for table in known:
         page = ROOT / "docs" / "results" / f"{table.paper}.md"
@@ -51,5 +51,5 @@ def test_the_index_links_to_every_table() -> None:
 
 
 def test_every_picture_is_shown_and_every_shown_picture_is_there() -> None:
-    shown = [name for table in tables.find(ROOT / "experiments") for name in table.pictures]
+    shown = [name for table in tables.find_tables(ROOT / "experiments") for name in table.pictures]
     assert sorted(shown) == sorted(path.name for path in PICTURES.glob("*.svg"))

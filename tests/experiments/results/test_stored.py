@@ -39,12 +39,12 @@ def name(row: str = "a-row", seed: int = 0) -> str:
 
 
 def keep(results: Path, row: str = "A row", seed: int = 0, **more: Any) -> None:
-    stored.write(results, name(recipe.slug(row), seed), result(row, seed, **more))
+    stored.write_result(results, name(recipe.slug(row), seed), result(row, seed, **more))
 
 
 def text(results: Path) -> dict[str, str]:
     """All that is kept, so that 1 and 1.0 are told apart."""
-    return {file: json.dumps(kept, sort_keys=True) for file, kept in stored.every(results)}
+    return {file: json.dumps(kept, sort_keys=True) for file, kept in stored.read_results(results)}
 
 
 def parts(results: Path) -> set[Path]:
@@ -58,7 +58,7 @@ def test_folding_leaves_every_value_as_it_is(tmp_path: Path) -> None:
     before = text(tmp_path)
     assert len(before) == 4 and stored.fold(tmp_path, "toy/table1") == 4
     assert text(tmp_path) == before and not list(tmp_path.rglob("*.json"))
-    assert json.loads(before[name()]) == stored.read(tmp_path, name())
+    assert json.loads(before[name()]) == stored.read_result(tmp_path, name())
     [column] = tmp_path.rglob("*.jsonl")
     lines = [json.loads(line) for line in column.read_text("utf-8").splitlines()]
     assert [(one["row"], one["seed"]) for one in lines] == [
@@ -70,7 +70,7 @@ def test_folding_leaves_every_value_as_it_is(tmp_path: Path) -> None:
     assert fixed["estimates"] == {"MAP": [0.5, 0.4, 0.6]} and lines[0]["epochs"] == [EPOCHS]
     [part] = parts(tmp_path)
     assert len(stored._part(part)) == 2, "what runs share stands once"
-    assert stored.fold(tmp_path, "toy/table1") == 0 and stored.read(tmp_path, name("none")) is None
+    assert stored.fold(tmp_path, "toy/table1") == 0 and stored.read_result(tmp_path, name("none")) is None
 
 
 def test_a_run_made_anew_counts_before_its_line_and_replaces_it(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_files_of_values_are_of_some_size(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_what_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
-    stored.write(tmp_path, name("b-row"), result())
+    stored.write_result(tmp_path, name("b-row"), result())
     with pytest.raises(DataError, match=r"does not hold what its name says, but a-row/some-data-seed0\.json"):
         stored.fold(tmp_path, "toy/table1")
     (tmp_path / name("b-row")).unlink()
@@ -150,7 +150,7 @@ def test_what_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
     for part in parts(tmp_path):
         part.unlink()
     with pytest.raises(DataError, match="are in no file beside it"):
-        stored.read(tmp_path, name())
+        stored.read_result(tmp_path, name())
     [column] = tmp_path.rglob("*.jsonl")
     column.write_text(f"<<<<<<< ours\n{column.read_text()}")
     with pytest.raises(DataError, match=r"some-data\.jsonl:1: is not the line of a run"):
@@ -159,7 +159,7 @@ def test_what_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
 
 @pytest.fixture
 def filled(experiments: Path) -> tuple[Table, Path]:
-    [table] = tables.find(experiments)
+    [table] = tables.find_tables(experiments)
     tables.fill(table, experiments.parent / "results", (), lambda done: None)
     return table, experiments.parent / "results"
 
@@ -169,19 +169,19 @@ def test_tables_are_the_same_and_nothing_is_run_again(
 ) -> None:
     table, results = filled
     monkeypatch.setattr(stored, "LONG", 5)  # there are few questions here
-    before, drawn = list(tables.cells(table, results)), verifying.drawn(table, results, 9, 0)
+    before, drawn = list(tables.cells(table, results)), verifying.drawn([table], results, 9, 0)
     monkeypatch.setattr("sys.argv", ["fold", "--results", str(results)])
     tool.main()
     assert capsys.readouterr().out.startswith("toy/table1: 4 runs folded\n4 runs folded; results were ")
     assert list(tables.cells(table, results)) == before and parts(results)
-    assert verifying.drawn(table, results, 9, 0) == drawn and len(drawn) == 4
+    assert verifying.drawn([table], results, 9, 0) == drawn and len(drawn) == 4
     tables.fill(table, results, (), lambda done: None)
     assert not list(results.rglob("*.json"))
     run = Run(table, table.row[0], table.column[0], 0)
-    one = runs.kept(run, results)
+    one = runs.stored_result(run, results)
     assert one is not None
     one["key"] = "another"
-    stored.write(results, run.file, one)
+    stored.write_result(results, run.file, one)
     tables.fill(table, results, (), lambda done: None)
     [made] = results.rglob("*.json")
     assert made == results / run.file and list(tables.cells(table, results)) == before

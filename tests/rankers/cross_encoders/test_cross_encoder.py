@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import demur
-from demur.embedders.encoder_loading import together
+from demur.embedders.encoders.loading import together
 from demur.errors import DataError, UsageError
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.types import Pool
@@ -38,7 +38,7 @@ def test_long_pairs_are_cut_with_one_warning(caplog: pytest.LogCaptureFixture) -
 
 
 def test_a_processor_gets_as_many_tokens_at_once_as_its_cache_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    from demur.nets import cross_encoder
+    from demur.nets.transformers import cross_encoder
 
     sizes: list[int] = []
     score = cross_encoder.score

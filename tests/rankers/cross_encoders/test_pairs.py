@@ -36,6 +36,12 @@ def test_batches_are_padded_and_masked(pairs: Pairs) -> None:
     assert batch["input_ids"][1, 4:].tolist() == [pairs.padding] * 2
 
 
+def test_lengths_are_rounded_up_but_not_above_the_longest(pairs: Pairs) -> None:
+    padded = pairs.batch([0, 1], pad=8)
+    assert padded["input_ids"].shape == (2, 8) and padded["attention_mask"].sum(1).tolist() == [6, 4]
+    assert pairs.batch([0, 2], pad=16)["input_ids"].shape == (2, 24)
+
+
 def test_halves_of_characters_are_read() -> None:
     found = tokenised(AutoTokenizer.from_pretrained(toys.bert()), [Pool.of("\ud83d", ["a\udc00"])], 24)
     assert found.lengths[0] > 3

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 import demur
-from demur.embedders.tables import table
+from demur.embedders.word_vectors.tables import table
 from demur.errors import UsageError
 from demur.evaluation import evaluate
-from demur.nets.match_net import Worded
+from demur.nets.matching.match_net import Worded
 from demur.rankers.ensembles.committee import Committee
 from demur.rankers.match_nets import match_nets, word_numbers
 from demur.rankers.match_nets.match_nets import Match, Trained

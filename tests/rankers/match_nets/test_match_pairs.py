@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from demur.nets.deep_matching import DeepMatching
-from demur.nets.match_net import Worded
-from demur.nets.multihop import Multihop
+from demur.nets.matching.deep_matching import DeepMatching
+from demur.nets.matching.match_net import Worded
+from demur.nets.matching.multihop import Multihop
 from demur.rankers.match_nets import match_pairs
 from demur.rankers.match_nets.match_nets import scored
 from demur.rankers.match_nets.match_pairs import scores, stretches

@@ -10,8 +10,8 @@ import pytest
 
 import demur
 from demur import DemurError, Pool, data
-from demur.embedders import table_formats
-from demur.embedders.tables import Table
+from demur.embedders.word_vectors import table_formats
+from demur.embedders.word_vectors.tables import Table
 from demur.rankers.vectors.cosine import pairwise
 
 WORDS = ["ship", "boat", "sails", "tree", "oak"]
@@ -21,7 +21,7 @@ VECTORS = np.array([[1, 0.1], [0.9, 0.2], [0.7, 0.3], [0, 1], [0.1, 1]], np.floa
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     file = tmp_path_factory.mktemp("vectors") / "v.safetensors"
-    table_formats.write(file, Table(WORDS, VECTORS))
+    table_formats.write_table(file, Table(WORDS, VECTORS))
     return str(file)
 
 
@@ -74,7 +74,7 @@ def test_spec_fingerprint_and_travel(path: str, tmp_path: Path) -> None:
     ranker = demur.ranker("average", vectors=path, stopwords="keep", clean="plain", weights="sif")
     assert demur.ranker(ranker.spec) == ranker
     assert pickle.loads(pickle.dumps(ranker)).score("ship", ["boat"]) == ranker.score("ship", ["boat"])
-    table_formats.write(tmp_path / "same.txt", Table(WORDS, VECTORS))
+    table_formats.write_table(tmp_path / "same.txt", Table(WORDS, VECTORS))
     moved = demur.ranker(
         "average", vectors=str(tmp_path / "same.txt"), stopwords="keep", clean="plain", weights="sif"
     )

@@ -11,7 +11,7 @@ import pytest
 
 import demur
 from demur.data import pools as pools_of
-from demur.embedders.encoder import Encoder
+from demur.embedders.encoders.encoder import Encoder
 from demur.rankers.vectors.cosine import EncoderRanker
 from demur.types import Pool
 from laws import toys

@@ -9,9 +9,9 @@ import torch
 import demur
 from demur.embedders import embedder
 from demur.errors import DataError, UsageError
-from demur.nets.concat import Concat
-from demur.nets.siamese import Siamese
-from demur.nets.small import SmallNet
+from demur.nets.small.base import SmallNet
+from demur.nets.small.concat import Concat
+from demur.nets.small.siamese import Siamese
 from demur.rankers import opening
 from demur.rankers.vectors import network
 from demur.rankers.vectors.net_weights import NetWeights
@@ -121,7 +121,7 @@ def test_what_lies_in_the_folder_is_checked(tmp_path: Path) -> None:
     with torch.no_grad():
         next(net.parameters())[0, 0] = float("nan")
     ranker_of(network.Siamese, net).learnt.save(tmp_path)
-    with pytest.raises(DataError, match="weights that are no finite numbers"):
+    with pytest.raises(DataError, match="weights that are not finite numbers"):
         demur.ranker("siamese", folder=str(tmp_path))
     path = tmp_path / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-9])

@@ -40,9 +40,12 @@ BARE = Pool.of("q", ["a", "b"], id="bare")
         ([], "no pools to calibrate on"),
         ([*pools(3), *pools(3)], "2 pools have the id 'q0'"),
         ([Pool("e", "q", ()), Pool("f", "q", ())], "none of these pools has a candidate"),
-        ([BARE], "nobody has judged these 1 pools"),
-        ([*pools(3), BARE], "in 1 of 4 pools nobody has judged the candidate that comes first"),
-        ([Pool.of("q", ["a"], [0], id=str(n)) for n in range(9)], "none of these 9 pools has a correct"),
+        ([BARE], "no candidate of 1 pool has a label"),
+        ([*pools(3), BARE], "in 1 of 4 pools the candidate that comes first has no label"),
+        (
+            [Pool.of("q", ["a"], [0], id=str(n)) for n in range(9)],
+            "no candidate of 9 pools is labelled as right",
+        ),
     ],
 )
 def test_pools_that_cannot_be_used_are_one_line(given: Sequence[Pool], message: str) -> None:

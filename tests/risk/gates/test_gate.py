@@ -162,7 +162,7 @@ def test_check_without_labels_looks_at_confidence_only(gate: Gate) -> None:
     found = check(gate, spec, blank)
     assert not found.labelled and found.errors is None and not found.contradicted and not found.shifted
     assert "no labels" in found.sentences[0]
-    with pytest.raises(UsageError, match="nobody has judged the candidate"):
+    with pytest.raises(UsageError, match="the candidate that comes first has no label"):
         check(gate, spec, [*blank, *pools(2, name="other")])
     with pytest.raises(UsageError, match="no questions with candidates"):
         check(gate, spec, [])

@@ -24,7 +24,7 @@ def test_those_risks_that_can_be_promised_have_a_gate_each() -> None:
     for gate in made.gates:
         alone = demur.calibrate("overlap", pools(), gate.certificate.risk, data="toys")
         assert gate == alone
-    with pytest.raises(NoThreshold, match="at most 5 % wrong"):
+    with pytest.raises(NoThreshold, match="at most 5 % of the answers are wrong"):
         several.calibrate_each("overlap", pools(), (0.01, 0.05))
     with pytest.raises(UsageError, match="no risk was named"):
         several.calibrate_each("overlap", pools(), ())

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from demur.errors import NoThreshold, UnknownName, UsageError
 from demur.risk.predictions import BoolArray
 from demur.risk.thresholds.bounds import p_value, upper_bound
-from demur.risk.thresholds.control import METHODS, PROMISING, Evidence, choose, thresholds
+from demur.risk.thresholds.control import METHODS, PROMISING, Evidence, as_grid, choose, thresholds
 from demur.risk.thresholds.counted_answers import Labelled
-from demur.risk.thresholds.sequence import start_places
+from demur.risk.thresholds.learn_then_test import fixed_sequence, start_places
 from demur.types import FloatArray
 
 GRID = np.linspace(0, 1, 21)
@@ -109,6 +109,22 @@ def test_a_level_is_handed_on_and_lost() -> None:
         choose(*bad, 0.1, 0.05, grid=grid, starts=2)
 
 
+def test_a_chance_of_just_the_level_passes() -> None:
+    """No error among three, where half may be wrong: the chance of that is .125, exactly."""
+    three = np.full(3, 0.5), np.zeros(3, np.bool_)
+    for method in ("ltt", "bonferroni"):
+        chosen = choose(*three, 0.5, 0.125, grid=np.array([0.5]), method=method, starts=1)
+        assert chosen.threshold == 0.5 and chosen.accepted == 3
+
+
+def test_a_level_that_is_lost_lets_nothing_pass() -> None:
+    """Not even where the chance is so small that it is 0 as a number."""
+    confidence = np.repeat([0.9, 0.1], [1, 100_000])
+    wrong = np.repeat([True, False], [1, 100_000])
+    assert p_value(1, 100_001, 0.5) == 0
+    assert fixed_sequence(Labelled.of(confidence, wrong), 0.5, 0.1, np.array([0.9, 0.1]), 1) is None
+
+
 def test_starts_stand_evenly() -> None:
     assert start_places(20, 4) == [0, 5, 10, 15]
     assert start_places(2, 4) == [0, 1]
@@ -156,10 +172,10 @@ def test_refusal_says_what_could_be() -> None:
 
 def test_no_number_of_labels_helps_where_most_is_wrong() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(NoThreshold, match="no number of labels") as refused:
+    with pytest.raises(NoThreshold, match="more labels would not help") as refused:
         choose(rng.random(500), rng.random(500) < 0.7, 0.1, 0.05, grid=GRID)
     assert refused.value.more is None and refused.value.lowest is not None
-    with pytest.raises(NoThreshold, match="99 % cannot"):
+    with pytest.raises(NoThreshold, match="not even 99 %"):
         choose(rng.random(500), np.ones(500, np.bool_), 0.1, 0.05, grid=GRID)
 
 
@@ -177,6 +193,18 @@ def test_so_many_more_labels_mostly_do() -> None:
     assert tried > 15 and 0.3 < enough / tried < 0.95
 
 
+def test_more_labels_are_reckoned_where_tests_start() -> None:
+    """Too much is wrong at the first threshold, not at the second, which only some methods test first."""
+    labelled = Labelled.of(np.repeat([0.95, 0.5], [9, 110]), np.repeat([True, False], [9, 110]))
+    more = {
+        method: Evidence(labelled, 119, grid=as_grid([0.9, 0.1]), method=method, starts=1).more_labels(
+            0.1, 0.05
+        )
+        for method in ("ltt", "bonferroni")
+    }
+    assert more["ltt"] is None and more["bonferroni"] is not None and more["bonferroni"] > 0
+
+
 def test_thresholds_start_where_enough_pass() -> None:
     confidence = np.random.default_rng(0).random(5000)
     grid = thresholds(confidence, 1000, 0.1, 0.1)
@@ -184,6 +212,8 @@ def test_thresholds_start_where_enough_pass() -> None:
     assert 1000 * (confidence >= grid[0]).mean() == pytest.approx(3 * np.log(0.1) / np.log(0.9), abs=1)
     assert (confidence >= thresholds(confidence, 20, 0.1, 0.1)[0]).mean() == pytest.approx(0.5, abs=0.01)
     assert thresholds(np.empty(0), 20, 0.1, 0.1).tolist() == [-np.inf]
+    assert thresholds(np.array([0.8, 0.9]), 20, 0.1, 0.1).tolist() == [0.9, 0.8, -np.inf]
+    assert thresholds(np.array([0.7, 0.8, 0.9]), 20, 0.1, 0.1).tolist() == [0.8, 0.7, -np.inf]
 
 
 def test_what_makes_thresholds_is_not_tested() -> None:
@@ -202,7 +232,7 @@ def test_what_makes_thresholds_is_not_tested() -> None:
     ("change", "message"),
     [
         ({"risk": 1.5}, "share of wrong answers"),
-        ({"delta": 0.0}, "no probability"),
+        ({"delta": 0.0}, "not a probability"),
         ({"grid": []}, "one threshold or more"),
         ({"grid": [np.nan]}, "all of them numbers"),
         ({"confidence": [np.nan, 1.0]}, "place 0 is not a number"),

@@ -13,7 +13,7 @@ from demur.rankers.match_nets.match_nets import Match
 from demur.training import trainer
 from demur.training.committees import adversarial_loop
 from demur.training.committees.adversarial import ADVERSARIES
-from demur.training.committees.adversarial_loop import Course, Epochs, TwoNets
+from demur.training.committees.adversarial_loop import Epochs, Schedule, TwoNets
 from demur.training.committees.irgan import chances, deserved, drawn, reinforce
 from demur.training.committees.irgan_rules import PRESETS
 from demur.training.small_nets.negatives import Negatives
@@ -27,8 +27,8 @@ POOLS = made.pools(12)
 def field(request: pytest.FixtureRequest) -> Epochs:
     start = built(request.param, epochs=1).train(POOLS)
     assert isinstance(start, Match)
-    course = Course("irgan", PRESETS["fixed"], 1, 4, 5, 3, 0, 0)
-    return Epochs(start.fresh(), Negatives.of(POOLS), course)
+    schedule = Schedule("irgan", PRESETS["fixed"], 1, 4, 5, 3, 0, 0)
+    return Epochs(start.fresh(), Negatives.of(POOLS), schedule)
 
 
 @pytest.mark.parametrize("alike", [False, True])
@@ -53,7 +53,7 @@ def test_the_answers_drawn_are_enough_for_the_generators_gradient(field: Epochs,
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_a_right_answer_is_shown_by_no_adversary_but_the_codes_own(adversary: str, field: Epochs) -> None:
     rules = dataclasses.replace(PRESETS["code"], pool=8)
-    other = Epochs(field.has, field.negatives, Course(adversary, rules, 1, 8, 3, 3, 0, 0))
+    other = Epochs(field.has, field.negatives, Schedule(adversary, rules, 1, 8, 3, 3, 0, 0))
     for examples, grid, _ in other.batches(np.random.default_rng(0)):
         with_right = (grid == field.negatives.right[examples][:, None]).any(axis=1)
         assert with_right.all() if adversary == "irgan" else not with_right.any()
@@ -72,7 +72,7 @@ def test_the_codes_temperatures_are_those_of_its_code_for_any_net(
 
     monkeypatch.setattr(adversarial_loop, "chances", noted)
     rules = dataclasses.replace(PRESETS[preset], pool=8)
-    other = Epochs(field.has, field.negatives, Course("irgan", rules, 1, 12, 3, 3, 0, 0))
+    other = Epochs(field.has, field.negatives, Schedule("irgan", rules, 1, 12, 3, 3, 0, 0))
     net = field.has.network
     other.epoch(TwoNets(copy.deepcopy(net), copy.deepcopy(net), (1e-4, 1e-4)), 1)
     assert set(heats) == set(wanted or [net.net.heat])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -43,6 +44,19 @@ def test_the_same_seed_gives_the_same_scores_whatever_was_drawn_before() -> None
     torch.rand(7)
     assert quick().train(POOLS).score("quest1?", ["cape", "may 3"]).tolist() == first.tolist()
     assert quick(seed=1).train(POOLS).score("quest1?", ["cape", "may 3"]).tolist() != first.tolist()
+
+
+def test_padding_changes_nothing_that_is_learnt(tmp_path: Path) -> None:
+    still = Path(shutil.copytree(toys.bert(), tmp_path / "still"))
+    config = json.loads((still / "config.json").read_text("utf-8"))
+    none = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (still / "config.json").write_text(json.dumps(config | none), "utf-8")
+    one, eight = (
+        quick(base=str(still), pad=pad).train(POOLS).score("quest1?", ["cape", "may 3"]) for pad in (1, 8)
+    )
+    assert eight.tolist() == pytest.approx(one.tolist(), abs=1e-4)
+    with pytest.raises(UsageError, match="pad=0 must be 1 to 64"):
+        quick(pad=0)
 
 
 def test_the_callers_random_numbers_are_left_alone() -> None:
@@ -134,7 +148,7 @@ def labelled(count: int, folder: Path) -> str:
     """The toys' BERT as a classifier with so many labels."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    from demur.embedders.encoder_loading import quietly
+    from demur.embedders.encoders.loading import quietly
 
     with quietly(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)

@@ -16,7 +16,7 @@ from demur.training import trainer
 from demur.training.cross_encoders.bias_model import features, out_of_fold, terciles
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.training.cross_encoders.robust import Debiased, GroupDRO, JustTrainTwice, mistaken
-from demur.training.loop import Schedule, fit
+from demur.training.loop.fitting import Schedule, fit
 from demur.training.objectives.base import Objective, Plain, Seen
 from demur.training.objectives.pool_losses import Loss
 from demur.training.objectives.robust import GroupDRO as Shares
@@ -234,7 +234,7 @@ def test_it_differs_from_plain_training_and_ends_the_same_after_a_kill(way: str,
 
     whole = WAYS[way]().train(POOLS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("demur.training.loop.Schedule.minutes", 0)
+        patch.setattr("demur.training.loop.fitting.Schedule.minutes", 0)
         with pytest.raises(KeyboardInterrupt):
             WAYS[way]().train(POOLS, checkpoints=tmp_path, report=killed)
         resumed = WAYS[way]().train(POOLS, checkpoints=tmp_path)

@@ -12,7 +12,7 @@ import torch
 
 import demur
 from demur.errors import UsageError
-from demur.nets.debiasing import Debiasing, contrast
+from demur.nets.transformers.debiasing import Debiasing, contrast
 from demur.training import trainer
 from demur.training.cross_encoders import scan
 from demur.training.cross_encoders.scan import Scan
@@ -49,7 +49,7 @@ def test_it_learns_and_ends_the_same_after_a_kill(way: str, tmp_path: Path) -> N
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("demur.training.loop.Schedule.minutes", 0)
+        patch.setattr("demur.training.loop.fitting.Schedule.minutes", 0)
         with pytest.raises(KeyboardInterrupt):
             small(**WAYS[way], epochs=3).train(POOLS, checkpoints=tmp_path, report=killed)
         resumed = small(**WAYS[way], epochs=3).train(POOLS, checkpoints=tmp_path)

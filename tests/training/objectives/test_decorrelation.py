@@ -15,10 +15,10 @@ from demur.training.objectives.decorrelation import (
     Choices,
     Dependence,
     averaged,
-    covariance,
     dependence,
     drawn,
     learnt,
+    moments,
 )
 from demur.training.objectives.reweighting import Reweighting
 
@@ -43,6 +43,13 @@ def effect(rows: Tensor, choices: Choices) -> tuple[float, float, Tensor]:
             torch.manual_seed(100 + seed)
             sums[place] += dependence(rows, each)
     return 1 - sums[1] / sums[0], float(1 / (len(rows) * weights.square().sum())), weights * len(rows)
+
+
+def covariance(rows: Tensor, weights: Tensor, squared: bool = False) -> Tensor:
+    """The weighted covariance of rows: with even weights np.cov · (n - 1) / n, or np.cov if `squared`."""
+    a, b = moments(weights, squared)
+    mean = b @ rows
+    return rows.T @ (a[:, None] * rows) - mean[:, None] * mean
 
 
 def test_even_weights_give_the_covariance_of_numpy() -> None:
@@ -190,8 +197,8 @@ def test_who_has_the_fixed_preset_is_not_told_to_take_it(caplog: pytest.LogCaptu
 @pytest.mark.data
 def test_so_it_is_with_what_minilm_says_of_wikiqa() -> None:
     import demur
-    from demur.nets.cross_encoder import score
-    from demur.nets.features import caught
+    from demur.nets.transformers.cross_encoder import score
+    from demur.nets.transformers.features import caught
     from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
     from demur.rankers.cross_encoders.pairs import tokenised
 

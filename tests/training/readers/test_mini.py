@@ -11,7 +11,7 @@ import demur
 from demur.data import formats
 from demur.errors import UsageError
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
-from demur.reading.mini_torch import MiniTorch
+from demur.reading.readers.mini_torch import MiniTorch
 from demur.training import trainer
 from demur.training.readers import examples, mini_examples
 from demur.training.readers.mini import Mini
@@ -69,9 +69,9 @@ def weights(made: MiniTorch) -> dict[str, torch.Tensor]:
 
 
 def test_it_learns_to_rank_and_to_quote_and_when_not_to() -> None:
-    lessons = [asked(n, n % 3 > 0) for n in range(96)] + [ranked(n) for n in range(32)]
+    pools = [asked(n, n % 3 > 0) for n in range(96)] + [ranked(n) for n in range(32)]
     said: list[dict[str, Any]] = []
-    taught = quick(epochs=60).train(lessons, report=said.append)
+    taught = quick(epochs=90).train(pools, report=said.append)  # 60 are too few on some processors
     losses = [facts["loss"] for facts in said if "epoch" in facts]
     assert losses[-1] < 0.75 * losses[0]
     new = [asked(n, n % 2 > 0) for n in range(200, 230)]
@@ -90,7 +90,7 @@ def test_probes_see_the_answer_and_leave_the_rest_alone() -> None:
     assert view.layers.shape == (1, 2, len(view.starts))
     assert int(view.layers[0, 0].argmax()) == int(view.starts.argmax()) == 2
     network, _ = taught.fresh()
-    from demur.reading.mini_torch import batch_of
+    from demur.reading.readers.mini_torch import batch_of
 
     windows = taught.windows(*taught.fresh(), [("quest sailed?", "the cafe sailed")])
     network(batch_of(windows, "cpu", 512)[0])[2].sum().backward()
@@ -99,8 +99,8 @@ def test_probes_see_the_answer_and_leave_the_rest_alone() -> None:
 
 
 def test_a_killed_run_ends_like_one_that_was_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from demur.reading.mini_torch import batch_of
-    from demur.training import loop
+    from demur.reading.readers.mini_torch import batch_of
+    from demur.training.loop import fitting as loop
 
     monkeypatch.setattr(
         "demur.training.readers.mini.Schedule", lambda *a, **k: loop.Schedule(*a, **{**k, "minutes": 0.0})
@@ -192,8 +192,8 @@ def test_what_cannot_be_learnt_from_is_said() -> None:
 @pytest.mark.parametrize("kind", ["pools", "questions"])
 def test_a_dev_set_of_either_kind_is_measured(kind: str, tmp_path: Path) -> None:
     dev = POOLS[:24] if kind == "questions" else POOLS[24:]
-    formats.write(tmp_path / "learn.jsonl", POOLS)
-    formats.write(tmp_path / "dev.jsonl", dev)
+    formats.write_pools(tmp_path / "learn.jsonl", POOLS)
+    formats.write_pools(tmp_path / "dev.jsonl", dev)
     settings = "epochs=1, tokens=120, precision=fp32, max_length=32, pair=24"
     stage = Stage(str(tmp_path / "learn.jsonl"), str(tmp_path / "dev.jsonl"), settings=settings)
     made = make(Recipe(f'mini(base="{toys.classifier()}")', [stage]), tmp_path / "model")

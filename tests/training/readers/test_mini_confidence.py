@@ -9,9 +9,9 @@ import pytest
 
 import demur
 from demur.errors import UsageError
-from demur.reading.mini import Mini
+from demur.reading.readers.mini import Mini
 from demur.risk import Gate, qualifier
-from demur.training.readers.mini_confidence import among_others, taught, teach
+from demur.training.readers.mini_confidence import among_others, fit_confidence, train_confidence
 from demur.types import Candidate, Pool
 from laws import toys
 
@@ -36,7 +36,7 @@ def drawn(count: int, seed: int = 0) -> list[Pool]:
 
 
 def test_it_learns_how_sure_it_may_be() -> None:
-    how = taught(small(), drawn(60))
+    how = fit_confidence(small(), drawn(60))
     assert how.made["passages"] == 180 and 0 < how.made["right"] < 180
     for pool in drawn(20, 1):
         sure = how.of(small().signals([(pool.question, text) for text in pool.answers]))
@@ -52,14 +52,14 @@ def test_a_quote_must_be_right_where_answers_are_said() -> None:
     for number, said in enumerate([quote.text, "elsewhere"] * 20):
         extra = {"answers": [{"text": said, "answer_start": 0}]}
         pools.append(Pool(str(number), "which ship?", (Candidate("0", "the ship sailed", 1),), extra))
-    assert taught(small(), pools).made["right"] == 20
+    assert fit_confidence(small(), pools).made["right"] == 20
 
 
 def test_the_folder_keeps_it_and_its_card(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(toys.small(), tmp_path / "mini"))
     before = json.loads((folder / "ranker.json").read_text())["made"]
     card = (folder / "README.md").read_text()
-    found = teach(folder, drawn(30), {"data": ["toys"]})
+    found = train_confidence(folder, drawn(30), {"data": ["toys"]})
     again = demur.open(folder)
     assert (
         isinstance(again, Mini)
@@ -74,16 +74,16 @@ def test_the_folder_keeps_it_and_its_card(tmp_path: Path) -> None:
 
 def test_nothing_can_be_learnt_where_all_is_right_or_who_asks_is_no_mini() -> None:
     with pytest.raises(UsageError, match="others that are not"):
-        taught(small(), [Pool.of("?", ["ship"], [1])])
-    with pytest.raises(UsageError, match="no mini"):
-        teach(Path(toys.exported()), drawn(3))
-    with pytest.raises(UsageError, match="no mini"):
+        fit_confidence(small(), [Pool.of("?", ["ship"], [1])])
+    with pytest.raises(UsageError, match="not a mini"):
+        train_confidence(Path(toys.exported()), drawn(3))
+    with pytest.raises(UsageError, match="not a mini"):
         qualifier("mini", folder=toys.answerer()).confidence(drawn(1), [np.zeros(4)])
 
 
 def test_a_gate_is_made_by_it_and_refuses_another_model(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(toys.small(), tmp_path / "mini"))
-    teach(folder, drawn(60))
+    train_confidence(folder, drawn(60))
     mini = demur.open(folder)
     gate = demur.calibrate(mini, drawn(300, 2), 0.3, qualifier=f'mini(folder="{folder}")')
     gate.save(tmp_path / "gate.json")
@@ -93,7 +93,7 @@ def test_a_gate_is_made_by_it_and_refuses_another_model(tmp_path: Path) -> None:
     sure = mini.look(new[0].question, [ranking.candidates[0].text])[0].confidence  # type: ignore[attr-defined]
     assert loaded.judge(ranking).confidence == pytest.approx(sure, abs=1e-4)
     other = qualifier("mini", folder=str(folder), of="another")
-    with pytest.raises(UsageError, match="is not what it was"):
+    with pytest.raises(UsageError, match="has changed"):
         other.confidence(new, mini.score_pools(new))
 
 

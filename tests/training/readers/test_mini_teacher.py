@@ -12,7 +12,7 @@ import torch
 
 from demur.errors import UsageError
 from demur.rankers import ranker
-from demur.reading.mini_torch import MiniTorch
+from demur.reading.readers.mini_torch import MiniTorch
 from demur.training.objectives.mini import agreeing, ranked
 from demur.training.readers.mini import Mini
 from demur.training.readers.mini_teacher import LABELS, shares

@@ -19,7 +19,7 @@ RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
 def test_it_can_be_run(path: Path) -> None:
-    for stage in toml.read(Recipe, path).stage:
+    for stage in toml.read_toml(Recipe, path).stage:
         for ids in (stage.data, stage.dev):
             for name in filter(None, ids.split("+")):
                 data.load(name.strip())  # an unknown one is an error; nothing is read
@@ -29,7 +29,7 @@ def test_it_can_be_run(path: Path) -> None:
 def test_readers_have_two_scales(name: str) -> None:
     path = ROOT / "recipes" / f"{name}.toml"
     facts = tomllib.loads(path.read_text("utf-8"))
-    small, full = toml.read(Recipe, path), toml.build(Recipe, {**facts, "scale": "full"})
+    small, full = toml.read_toml(Recipe, path), toml.build(Recipe, {**facts, "scale": "full"})
     assert small.scale == "cpu" and small.scales["cpu"].questions == 20_000
     assert full.scales["full"].questions == 0
     assert "max_length=384" in (spec := full.by(full.stage[0]).spec) or "max_length=400" in spec
@@ -55,7 +55,7 @@ def test_so_can_what_the_pages_show() -> None:
 
 
 def test_the_recipe_of_tanda_is_the_row_of_the_table() -> None:
-    recipe = toml.read(Recipe, ROOT / "recipes" / "transfer-then-adapt.toml")
+    recipe = toml.read_toml(Recipe, ROOT / "recipes" / "transfer-then-adapt.toml")
     table = read_recipe(ROOT / "experiments" / "scan" / "table2.toml")
     row = next(row for row in table.row if row.name == "TANDA")
     steps = steps_of(row, table.column[0], seed=0)

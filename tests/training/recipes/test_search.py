@@ -26,7 +26,7 @@ SPACE: dict[str, Any] = {"learning_rate": [1e-6, 0.05], "epochs": [1, 4]}
 @pytest.fixture
 def recipe(tmp_path: Path) -> Recipe:
     for name, count, seed in (("train", 30, 5), ("dev", 20, 7)):
-        formats.write(tmp_path / f"{name}.jsonl", made.pools(count, seed))
+        formats.write_pools(tmp_path / f"{name}.jsonl", made.pools(count, seed))
     stage = Stage(
         str(tmp_path / "train.jsonl"), str(tmp_path / "dev.jsonl"), settings="dropout=0.1, epochs=2"
     )
@@ -172,7 +172,7 @@ def test_the_model_is_that_of_the_best_trial_and_its_card_lists_all(recipe: Reci
     assert made_model.dev.measures["MAP"].mean == pytest.approx(max(trial.rank for trial in trials))
     card = (tmp_path / "model" / "README.md").read_text()
     assert "4 settings were tried" in card
-    assert len(store.opened(tmp_path / "model").made["trials"]) == 4
+    assert len(store.open_folder(tmp_path / "model").made["trials"]) == 4
     assert make(best, tmp_path / "other").ranker.fingerprint == made_model.ranker.fingerprint
 
 
@@ -182,12 +182,12 @@ def test_a_recipe_in_toml_may_search(tmp_path: Path) -> None:
         'trainer = "siamese"\n[[stage]]\ndata = "x"\ndev = "y"\n[search]\nmethod = "tpe"\n'
         "[search.space]\nmargin = [0.1, 0.2]\nlearning_rate = { low = 1e-4, high = 1e-2, log = true }\n"
     )
-    read = toml.read(Recipe, file).search
+    read = toml.read_toml(Recipe, file).search
     assert read is not None
     assert read.space["learning_rate"] == {"low": 1e-4, "high": 1e-2, "log": True}
     file.write_text(file.read_text().replace("tpe", "grid"))
     with pytest.raises(DataError, match="a grid needs a list of values for learning_rate"):
-        toml.read(Recipe, file)
+        toml.read_toml(Recipe, file)
 
 
 @pytest.mark.parametrize(

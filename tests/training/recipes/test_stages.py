@@ -24,7 +24,7 @@ FAST = "epochs=3, learning_rate=0.01"
 def files(tmp_path: Path) -> dict[str, str]:
     """Files of pools: first, second, dev."""
     for name, count, seed in (("first", 40, 5), ("second", 20, 6), ("dev", 10, 7)):
-        formats.write(tmp_path / f"{name}.jsonl", made.pools(count, seed))
+        formats.write_pools(tmp_path / f"{name}.jsonl", made.pools(count, seed))
     return {name: str(tmp_path / f"{name}.jsonl") for name in ("first", "second", "dev")}
 
 
@@ -101,7 +101,7 @@ def worked(facts: dict[str, Any]) -> None:
 def test_a_folder_of_other_things_is_refused_before_the_work(files: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "thesis.tex").write_text("mine")
-    with pytest.raises(DataError, match="model: is there already and is no model; name another folder"):
+    with pytest.raises(DataError, match="model: exists already and is not a model; name another folder"):
         make(recipe(files), tmp_path / "model", worked)
     (tmp_path / "other.parts").mkdir()
     (tmp_path / "other.parts" / "thesis.tex").write_text("mine")
@@ -134,7 +134,7 @@ def test_two_runs_do_not_meet(files: dict[str, str], tmp_path: Path) -> None:
 
 def test_the_model_says_what_it_is(files: dict[str, str], tmp_path: Path) -> None:
     found = make(recipe(files), tmp_path / "model")
-    facts = store.opened(tmp_path / "model").made
+    facts = store.open_folder(tmp_path / "model").made
     assert facts["seed"] == 0 and [stage["data"] for stage in facts["stages"]] == [
         files["first"],
         files["second"],
@@ -221,7 +221,7 @@ def test_part_of_the_data_lies_within_more_of_it(files: dict[str, str]) -> None:
 def test_recipes_that_mean_nothing_are_one_line(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "r.toml").write_text(text)
     with pytest.raises(DataError, match=f"r.toml: {message}"):
-        toml.read(Recipe, tmp_path / "r.toml")
+        toml.read_toml(Recipe, tmp_path / "r.toml")
 
 
 def test_a_stage_may_have_a_seed_of_its_own_in_the_trainer(files: dict[str, str]) -> None:
@@ -244,7 +244,7 @@ def test_at_another_scale_all_stages_are_others(files: dict[str, str], tmp_path:
     assert full.by(full.stage[0]).spec == Recipe(trainer, [stages[0]]).by(stages[0]).spec
     assert len(full.pools(stages[0])[0]) == 40
     folder = make(small, tmp_path / "model").folder
-    assert store.opened(folder).made["scale"] == "cpu"
+    assert store.open_folder(folder).made["scale"] == "cpu"
     assert "scale `cpu`, seed 0" in (folder / "README.md").read_text("utf-8")
 
 

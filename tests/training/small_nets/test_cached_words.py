@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from demur.embedders.tables import Table
+from demur.embedders.word_vectors.tables import Table
 from demur.rankers.match_nets.word_numbers import Lexicon, Read
 from demur.training import trainer
 from demur.training.small_nets import cached_words

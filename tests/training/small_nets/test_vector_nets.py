@@ -89,7 +89,7 @@ def test_triplets_are_all_right_with_all_wrong_of_a_pool() -> None:
 
 
 def test_losses_are_what_the_paper_says() -> None:
-    from demur.nets.siamese import Siamese
+    from demur.nets.small.siamese import Siamese
 
     data = Labelled.of(TRAIN[:5], embedder(made.words()))
     torch.manual_seed(0)  # others may draw a net that gives an answer nothing at all, whose loss is infinite
@@ -112,7 +112,7 @@ def test_losses_are_what_the_paper_says() -> None:
 
 def test_the_exam_by_ranking_is_map() -> None:
     trained = built("siamese", epochs=1).train(TRAIN)
-    from demur.nets.siamese import Siamese
+    from demur.nets.small.siamese import Siamese
 
     net = Siamese(12)
     net.load_state_dict({name: torch.from_numpy(array) for name, array in trained.learnt.weights.items()})
@@ -148,7 +148,7 @@ class Figures:
 def test_early_stopping_waits_and_takes_the_best(
     figures: list[float], usable: bool, epochs: int, best: int
 ) -> None:
-    from demur.nets.siamese import Siamese
+    from demur.nets.small.siamese import Siamese
 
     data = Labelled.of(TRAIN[:4], embedder(made.words()))
     net, seen = Siamese(12), list[Any]()
@@ -157,9 +157,9 @@ def test_early_stopping_waits_and_takes_the_best(
         seen.append({name: value.clone() for name, value in net.state_dict().items()})
 
     begun = {name: value.clone() for name, value in net.state_dict().items()}
-    course = small_loop.Course(7, 8, 0.01, seed=0, patience=3, min_delta=0.1, usable=usable)
+    schedule = small_loop.Schedule(7, 8, 0.01, seed=0, patience=3, min_delta=0.1, usable=usable)
     dev_measure = Figures(*figures[1 - usable :])
-    progress = small_loop.teach(net, Pairs(data), dev_measure, course, None, told)
+    progress = small_loop.train_net(net, Pairs(data), dev_measure, schedule, None, told)
     assert (progress.epoch, progress.best) == (epochs, best)
     kept = [begun, *seen][best]
     assert all(torch.equal(value, kept[name]) for name, value in net.state_dict().items())

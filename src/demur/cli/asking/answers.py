@@ -84,10 +84,10 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
         if isinstance(result, Answer):
             chance = "chance" in result.candidate.extra
             by = "the chance that it is right" if chance else "by the reader"
-            sure = "" if result.confidence is None else f"Confidence {result.confidence:.2g}, {by}. "
-            yield f"{sure}No gate is set, so nothing is promised about errors."
+            stated = "" if result.confidence is None else f"Confidence {result.confidence:.2g}, {by}. "
+            yield f"{stated}No gate is set, so nothing is promised about errors."
         return
-    from demur.asking.base_gate import BaseGate
+    from demur.asking.gates.base_gate import BaseGate
     from demur.cli.risk.promises import confident, elsewhere
     from demur.risk.gates.gate import Gate as SavedGate
 

@@ -8,7 +8,7 @@ import typer
 
 from demur.cli.console import JsonFlag, warnings_noted
 from demur.cli.options.documents import ExampleFlag, FromOption, KbOption, StemOption, asked_of
-from demur.cli.options.gates import GateOption, RiskOption
+from demur.cli.options.gates import GateOption, LapseOption, RiskOption
 from demur.cli.risk.promises import ExplainFlag
 
 
@@ -19,19 +19,20 @@ def ask(
     sources: FromOption = None,
     kb: KbOption = None,
     example: ExampleFlag = False,
-    top: Annotated[int, typer.Option(min=1, help="How many passages to show.")] = 5,
+    top: Annotated[int, typer.Option(min=1, help="Number of passages to show.")] = 5,
     ranker: Annotated[
         str | None,
         typer.Option(
-            help="Who scores the best 50 passages again: a name or a folder. bm25 leaves them as they were "
-            "found; meaning finds by meaning too, and ranks by the chance of being right. If not said, that "
-            "of the gate, or mini, which comes with demur."
+            help="The ranker that scores passages: a name or a folder. bm25 keeps the order of the search "
+            "by words; meaning searches by words and by meaning, and ranks by the probability of being "
+            "right. Default: the ranker of the gate, else meaning."
         ),
     ] = None,
     reader: Annotated[
         str | None,
         typer.Option(
-            help="Who quotes: a reader's folder, or none for sentences; if not said, the ranker if it can."
+            help="The reader that quotes the answer: a folder, or none for whole sentences. Default: the "
+            "ranker, if it can quote."
         ),
     ] = None,
     stem: StemOption = "english",
@@ -39,25 +40,21 @@ def ask(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="For the ranker meaning: read no more passages again than fit into 300ms, say. How many "
-            "that is was measured here once.",
+            help="For the ranker meaning: time for reading passages again, such as 300ms. The speed of "
+            "this machine is measured once.",
         ),
     ] = None,
     gate: GateOption = None,
     risk: RiskOption = None,
-    lapse: Annotated[
-        float,
-        typer.Option(
-            min=0, max=1, help="The share of a base's passages that may change before its promise lapses."
-        ),
-    ] = 0.2,
+    lapse: LapseOption = None,
     explain: ExplainFlag = False,
     interactive: Annotated[
-        bool, typer.Option("--interactive", "-i", help="Read once, then answer line by line.")
+        bool,
+        typer.Option("--interactive", "-i", help="Load the files once, then answer a question per line."),
     ] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Answer a question from files, with the words quoted that answer it; or say why there is no answer."""
+    """Answer a question from files and quote the answer, or say why there is none."""
     from demur.asking import Session
     from demur.cli.asking import questions
     from demur.cli.asking.shown import Shown

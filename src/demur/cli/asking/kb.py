@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from demur.cli.console import JsonFlag, emit, harmless, meter, note, say, warnings_noted
+from demur.errors import count_of
 
 if TYPE_CHECKING:
     from demur.kb.folder import KnowledgeBase
@@ -19,11 +20,13 @@ _STATUSES = "added", "changed", "unchanged", "removed", "skipped"
 _SIZES = "generation", "sources", "passages", "embedded"
 
 app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Keep files in a knowledge base, to ask them often."
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Keep files in a knowledge base, to ask them again and again.",
 )
 BaseArgument = Annotated[Path, typer.Argument(metavar="BASE", help="The knowledge base's folder.")]
 WordsOnlyFlag = Annotated[
-    bool, typer.Option("--words-only", help="Make no vectors now: what is new is found by its words alone.")
+    bool, typer.Option("--words-only", help="Compute no vectors now; new passages are found by words only.")
 ]
 
 
@@ -35,13 +38,13 @@ def add(
         str | None,
         typer.Option(
             metavar="LANGUAGE",
-            help="The language whose word endings do not count, or none; for a new base, else english.",
+            help="The language of the stemmer, or none; only for a new base. Default: english.",
         ),
     ] = None,
     words_only: WordsOnlyFlag = False,
     json: JsonFlag = False,
 ) -> None:
-    """Add files and folders, and make the knowledge base if need be; only what has changed is read."""
+    """Add files and folders; the base is created if it does not exist. Unchanged files are not read again."""
     from demur.kb.folder import KnowledgeBase
 
     with warnings_noted():
@@ -60,18 +63,22 @@ def update(
     base: BaseArgument,
     words_only: WordsOnlyFlag = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Go on, and look every few seconds, until interrupted.")
+        bool, typer.Option("--watch", help="Keep running and check for changes, until interrupted.")
     ] = False,
-    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks.")] = 5.0,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two checks.")] = 5.0,
     json: JsonFlag = False,
 ) -> None:
-    """Read again what has changed in the files and folders that were added; make vectors that are missing."""
+    """Read the changed files and folders again, and compute missing vectors."""
     import time
 
     kb = _there(base)
     with warnings_noted():
+        if watch:
+            note(f"watching {harmless(str(base))}: its files are checked every {every:g} s; Ctrl-C stops")
+        told: set[Report] = set()
         while watch:
-            found = list(_shown(kb.updating(), json))
+            found = list(_shown(kb.updating(), json, told))
+            told = {each for each in found if each.status == "skipped"}
             if any(each.status not in ("unchanged", "skipped") for each in found) or _missing(kb):
                 if json:
                     emit(_told(kb, found), None)
@@ -85,11 +92,11 @@ def update(
 def remove(
     base: BaseArgument,
     sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE...", help="Files by their names, or whole folders.")
+        list[Path], typer.Argument(metavar="SOURCE...", help="Names of files, or whole folders.")
     ],
     json: JsonFlag = False,
 ) -> None:
-    """Take files out of the knowledge base; the files themselves stay."""
+    """Remove files from the knowledge base; the files themselves stay."""
     with warnings_noted():
         kb = _there(base)
         found = list(_shown(iter(kb.remove(sources)), json))
@@ -113,7 +120,7 @@ def status(base: BaseArgument, json: JsonFlag = False) -> None:
 
 @app.command()
 def rebuild(base: BaseArgument, words_only: WordsOnlyFlag = False, json: JsonFlag = False) -> None:
-    """Make anew all that is derived: the index of words, and the vectors."""
+    """Rebuild the word index and the vectors."""
     with warnings_noted():
         kb = _there(base)
         with meter("indexing", "passages", len(kb)) as advance:
@@ -129,14 +136,19 @@ def _there(base: Path) -> KnowledgeBase:
     return kb
 
 
-def _shown(reports: Iterator[Report], json: bool) -> Iterator[Report]:
-    """The reports; what was skipped goes to stderr, and what has changed is shown to people."""
+def _shown(reports: Iterator[Report], json: bool, known: Collection[Report] = ()) -> Iterator[Report]:
+    """The reports; what was skipped goes to stderr, and what has changed is shown to people.
+
+    What was skipped at the last check too is not told again.
+    """
     for report in reports:
-        if report.status == "skipped":
+        if report in known:
+            pass
+        elif report.status == "skipped":
             told = report.source in report.reason.partition(": ")[0]
             note(f"skipped {harmless(report.reason if told else f'{report.source}: {report.reason}')}")
         elif report.status != "unchanged" and not json:
-            many = "" if report.status == "removed" else f" ({_many(report.passages, 'passage')})"
+            many = "" if report.status == "removed" else f" ({count_of(report.passages, 'passage')})"
             why = f"; {report.reason}" if report.reason else ""
             say(f"{report.status} {harmless(report.source)}{many}{why}")
         yield report
@@ -153,7 +165,7 @@ def _finish(kb: KnowledgeBase, reports: list[Report], words_only: bool, json: bo
 
 def _embed(kb: KnowledgeBase, words_only: bool) -> None:
     """Make the vectors that are missing; what is done stays done when this is broken off."""
-    from demur.asking import finding
+    from demur.asking.meaning import finding
     from demur.errors import UsageError
 
     missing = _missing(kb)
@@ -177,7 +189,7 @@ def _missing(kb: KnowledgeBase) -> int:
 
 def _embedded(kb: KnowledgeBase) -> int:
     """How many passages `ask` finds by meaning: those with vectors of its own encoder."""
-    from demur.asking import finding
+    from demur.asking.meaning import finding
 
     return kb.embedded if kb.embedder == finding.maker().fingerprint else 0
 
@@ -209,10 +221,6 @@ def _became(reports: list[Report]) -> dict[str, Any]:
     }
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
 def _size(kb: KnowledgeBase) -> str:
-    parts = _many(len(kb.sources()), "source"), _many(len(kb), "passage"), f"{_embedded(kb):,}"
+    parts = count_of(len(kb.sources()), "source"), count_of(len(kb), "passage"), f"{_embedded(kb):,}"
     return f"{kb.path}: generation {kb.generation}, {', '.join(parts)} found by meaning too"

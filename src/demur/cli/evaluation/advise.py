@@ -19,30 +19,33 @@ def advise(
             metavar="DATA", help="Pools, labelled or not: a dataset such as wikiqa/dev, or a file."
         ),
     ],
-    minutes: Annotated[float, typer.Option(help="How long to try methods.")] = 5.0,
+    minutes: Annotated[float, typer.Option(help="Time limit for trying methods, in minutes.")] = 5.0,
     risk: Annotated[
         float | None,
-        typer.Option(help="Show too how much could be answered at this risk of errors, say 0.1."),
+        typer.Option(help="Also show the coverage at this risk of errors, such as 0.1."),
     ] = None,
     save: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Train what is recommended on all labels, and write its folder."),
+        typer.Option(
+            metavar="DIR", help="Train the recommended ranker on all labels, and write it to this folder."
+        ),
     ] = None,
     label_next: Annotated[
-        int | None, typer.Option("--label-next", metavar="N", min=1, help="Name N questions to label next.")
+        int | None,
+        typer.Option("--label-next", metavar="N", min=1, help="List the N questions to label next."),
     ] = None,
     also: Annotated[
         list[str] | None,
         typer.Option(
             metavar="RANKER",
-            help="Try this ranker, model folder or 'train TRAINER' too; may be repeated.",
+            help="Also try this ranker, model folder or 'train TRAINER'; may be repeated.",
         ),
     ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Parts that cross-validation makes of the labels.")] = 5,
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds of the cross-validation.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of folds, training and intervals.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Say which method suits these pools and the labels they have, and why; train it with --save."""
+    """Recommend a ranker for these pools and their labels, with reasons; --save trains it."""
     from demur import advice
     from demur.cli.console import tracked, warnings_noted
     from demur.data import binary
@@ -113,15 +116,15 @@ def _lines(found: Advice, data: str, saved: str | None) -> list[str]:
         part = found.facts["measured_on"]
         some = f"{part:,} of {found.labelled:,}" if part < found.labelled else f"{part:,}"
         lines.append(
-            f"Measured out of fold on {some} labelled pools of {data} ({found.telling:,} have a right and a "
-            "wrong answer); convention fixed. Expected is MAP with what the method got on other data weighed "
-            "in. Training is of one model; ms are for one question; memory, in MB, is all that a process "
-            "needs to rank; disk, in MB, is the model's files."
+            f"Measured out of fold on {some} labelled pools of {data} ({found.informative:,} have a right "
+            "and a wrong answer); convention fixed. Expected is MAP, with what the method got on other data "
+            "counted in. Training is of one model; ms are for one question; memory, in MB, is all that a "
+            "process needs to rank; disk, in MB, is the model's files."
         )
     else:
         lines.append("Which questions to label first: add --label-next 20.")
     if "risk" in found.facts and not found.rows:
-        lines.append("How many questions could be answered at that risk cannot be told without labels.")
+        lines.append("Without labels, how many questions could be answered at that risk is unknown.")
     elif "risk" in found.facts:
         lines.append(
             f"Answered is the share of questions that a gate lets pass which keeps wrong answers to "
@@ -134,6 +137,6 @@ def _how(found: Advice, saved: str | None) -> str:
     if saved is not None:
         return f"To use it: --ranker {saved}"
     if found.method.trains:
-        return "To use it, let --save DIR train it, and name that folder as the ranker."
+        return "To use it, train it with --save DIR, and name that folder as the ranker."
     spec = found.method.spec
     return f"To use it: --ranker {spec}" if spec.isalnum() else f"To use it: --ranker '{spec}'"

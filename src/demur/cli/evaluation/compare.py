@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur.cli.console import JsonFlag, emit, meter, stdout, tracked
+from demur.errors import count_of
 
 if TYPE_CHECKING:
     from demur.evaluation import Comparison
@@ -21,22 +22,22 @@ def compare(
         list[str], typer.Argument(metavar="A.json B.json …", help="Reports that demur evaluate -o wrote.")
     ],
     baseline: Annotated[
-        str | None, typer.Option(help="The report that the others are compared with; the first, if not said.")
+        str | None, typer.Option(help="The report to compare the others with. Default: the first.")
     ] = None,
     test: Annotated[
-        str, typer.Option(help="permutation, wilcoxon or mcnemar; several with commas.")
+        str, typer.Option(help="permutation, wilcoxon or mcnemar; or several, separated by commas.")
     ] = "permutation",
     measures: Annotated[
-        str | None, typer.Option("-m", "--measures", help="Only these of the reports' measures.")
+        str | None, typer.Option("-m", "--measures", help="Compare only these measures.")
     ] = None,
     common: Annotated[
-        bool, typer.Option("--common", help="Compare the pools and measures that all reports have.")
+        bool, typer.Option("--common", help="Compare only the pools and measures that all reports have.")
     ] = False,
-    confidence: Annotated[float, typer.Option(help="How sure the intervals are; 0.95 is 95 %.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the tests.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Compare rankers pool by pool: differences, their intervals, and p adjusted for the whole table."""
+    """Compare reports by paired tests: differences with intervals, and p-values with Holm's correction."""
     from demur.evaluation import Report
     from demur.evaluation import compare as compare_reports
 
@@ -96,8 +97,9 @@ def _show(comparison: Comparison) -> None:
     console = stdout()
     console.print(table)
     each = ", each test by itself" if several else ""
-    pools = " to ".join(f"{n:,}" for n in sorted({row.pools for row in comparison.rows}))
-    held = f"{', '.join(tests)} test{'s' * several} over {pools} pools, against {comparison.baseline}"
+    pools = sorted({row.pools for row in comparison.rows})
+    over = " to ".join([*(f"{n:,}" for n in pools[:-1]), count_of(pools[-1], "pool")])
+    held = f"{', '.join(tests)} test{'s' * several} over {over}, against {comparison.baseline}"
     corrected = f"p adjusted by Holm for {comparison.family} comparisons{each}"
     console.print(
         f"\n{held}; convention {comparison.convention}; {corrected}",

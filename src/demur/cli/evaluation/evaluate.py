@@ -20,51 +20,54 @@ def evaluate(
         typer.Option("--format", help="The format of DATA, if its name does not show it."),
     ] = None,
     ranker: Annotated[
-        str | None, typer.Option(help="A ranker's name or folder; without one, DATA must hold scores.")
+        str | None, typer.Option(help="A ranker's name or folder; without one, DATA must contain scores.")
     ] = None,
     reader: Annotated[
         str | None,
-        typer.Option(
-            help="mini, a reader's folder, or a Hugging Face id: EM, F1, AURC, … of what it quotes."
-        ),
+        typer.Option(help="mini, a reader's folder, or a Hugging Face id: EM, F1, AURC, … of its quotes."),
     ] = None,
     answers: Annotated[
-        str | None, typer.Option(help="A JSON file of question ids and answers to measure, as SQuAD has it.")
+        str | None, typer.Option(help="A JSON file of question ids and answers to evaluate, as for SQuAD.")
     ] = None,
-    run: Annotated[str | None, typer.Option(help="A TREC run to measure in place of a ranker.")] = None,
+    run: Annotated[str | None, typer.Option(help="A TREC run to evaluate, in place of a ranker.")] = None,
     qrels: Annotated[str | None, typer.Option(help="Its TREC qrels, in place of DATA's labels.")] = None,
     measures: Annotated[
-        str, typer.Option("-m", "--measures", help="Measures, with commas between them.")
+        str, typer.Option("-m", "--measures", help="Measures, separated by commas.")
     ] = MEASURES,
     convention: Annotated[
         str, typer.Option(help="fixed, semeval10, scan, nn4nqa, matchzoo or trec.")
     ] = "fixed",
     no_positive: Annotated[
-        str | None, typer.Option(help="Pools without a positive: skip or zero; the convention says if not.")
+        str | None,
+        typer.Option(
+            help="Pools without a positive: skip them or count zero. Default: as the convention says."
+        ),
     ] = None,
     qualifier: Annotated[
         str | None,
         typer.Option(
-            help="What gives the confidence of an answer, for AURC and the like; default: margin. "
-            "With --reader: proba, or kept, the doubt in its folder."
+            help="What computes the confidence of an answer, for AURC and the like. Default: margin. "
+            "With --reader: proba, or kept, which is in its folder."
         ),
     ] = None,
-    confidence: Annotated[float, typer.Option(help="How sure the intervals are; 0.95 is 95 %.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the intervals.")] = 0,
     suite: Annotated[
         str | None,
-        typer.Option(help="robust: typos, repeated questions and other wordings; put ; between rankers."),
+        typer.Option(
+            help="robust: typos, repeated questions and other wordings. Several rankers are separated by ;."
+        ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How often the suite draws its changes.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, help="Number of random seeds of the suite.")] = 5,
     output: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", help="Write the report as JSON too, for demur compare; of a suite, a folder."
+            "-o", "--output", help="Also write the report as JSON, for demur compare; with --suite, a folder."
         ),
     ] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Measure how well candidates are ranked, or answers quoted: with intervals, the convention named."""
+    """Evaluate rankings (MAP, RR, …) or quoted answers (EM, F1, …), with confidence intervals."""
     from demur.errors import UsageError
 
     if suite is not None:
@@ -81,21 +84,21 @@ def evaluate(
             "--seed": seed == 0,
         }
         if said := [option for option, unsaid in others.items() if not unsaid]:
-            raise UsageError(f"a suite has measures and a convention of its own; leave out {', '.join(said)}")
+            raise UsageError(f"a suite has its own measures and convention; leave out {', '.join(said)}")
         from demur.cli.evaluation.suite import measure_suite
 
         measure_suite(suite, data, read_as, ranker, seeds, output, json)
         return
     if data is None and read_as is not None:
-        raise UsageError("--format says how to read DATA, and there is none; leave it out")
+        raise UsageError("--format is the format of DATA, and there is none; leave it out")
     if reader is not None or answers is not None:
         from demur.cli.evaluation.pools import read_pools
         from demur.cli.evaluation.readers import measure_reader
 
         if data is None or any(each is not None for each in (ranker, run, qrels, no_positive)):
-            raise UsageError("--reader and --answers go with DATA alone, such as squad/2.0/dev")
+            raise UsageError("--reader and --answers take only DATA, such as squad/2.0/dev")
         if convention != "fixed":
-            raise UsageError("quotes are measured as SQuAD has it; leave out --convention")
+            raise UsageError("quotes are evaluated as for SQuAD; leave out --convention")
         wanted = "" if measures == MEASURES else measures
         pools = read_pools(data, read_as)
         measure_reader(pools, data, reader, answers, wanted, qualifier, confidence, seed, output, json)
@@ -106,12 +109,12 @@ def evaluate(
     how = rankings.How(measures, convention, no_positive, confidence, seed)
     if run is not None:
         if qualifier is not None:
-            raise UsageError("a run does not say how sure it is; leave --qualifier out, or name a --ranker")
+            raise UsageError("a run has no confidence; leave --qualifier out, or name a --ranker")
         if ranker is not None or (data is None) == (qrels is None):
             raise UsageError("a run needs labels and no ranker; name either --qrels FILE or DATA")
         report = rankings.measure_run(run, qrels, data, read_as, how)
     elif data is None or qrels is not None:
-        raise UsageError("nothing to measure; name DATA and --ranker R, or --run FILE and --qrels FILE")
+        raise UsageError("nothing to evaluate; name DATA and --ranker R, or --run FILE and --qrels FILE")
     else:
         report = rankings.measure_ranker(ranker, data, read_as, qualifier, how)
     deliver(report, report, output, json, show)

@@ -26,13 +26,13 @@ def plot(
     ],
     output: Annotated[str, typer.Option("-o", "--output", help="The picture to write: .svg or .png.")],
     show: Annotated[
-        str, typer.Option(help="curve (risk over coverage), histogram (of confidence), or reliability.")
+        str, typer.Option(help="curve (risk over coverage), histogram (of the confidence), or reliability.")
     ] = "curve",
     ranker: Annotated[
-        list[str] | None, typer.Option(help="A ranker, bm25 if not said; may be repeated.")
+        list[str] | None, typer.Option(help="A ranker; may be repeated. Default: bm25.")
     ] = None,
     qualifier: Annotated[
-        list[str] | None, typer.Option(help="What gives its confidence; default: margin; may be repeated.")
+        list[str] | None, typer.Option(help="What computes the confidence; may be repeated. Default: margin.")
     ] = None,
     gate: Annotated[
         str | None, typer.Option(metavar="GATE.json", help="A gate to draw, with its threshold marked.")
@@ -43,8 +43,8 @@ def plot(
     seed: Annotated[int, typer.Option(help="Random seed of the bands and the folds.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Draw risk over coverage, confidence by outcome, or how far confidence can be believed."""
-    from demur.asking.gate import open_gate
+    """Draw a risk-coverage curve, a histogram of the confidence, or a reliability diagram."""
+    from demur.asking.gates.gate import open_gate
     from demur.data import binary
     from demur.data import pools as load_pools
     from demur.errors import UnknownName, UsageError
@@ -85,7 +85,7 @@ def _systems(
 ) -> dict[str, Predictions]:
     """The answers of the gate's ranker, and of each ranker by each qualifier, under short names."""
     import demur
-    from demur.asking.gate import ranker_of
+    from demur.asking.gates.gate import ranker_of
     from demur.risk import Predictions
     from demur.risk import qualifier as resolve_qualifier
     from demur.risk.gates.judging import scored
@@ -101,8 +101,8 @@ def _systems(
         ready = demur.ranker(each).prepare(pools)
         scores = scored(ready, pools, on_batch)
         for way in qualifiers or ["margin"]:
-            sure = resolve_qualifier(way).out_of_fold(pools, scores)
-            found[f"{each}, {way}"] = Predictions.of_pools(pools, scores, sure)
+            confidences = resolve_qualifier(way).out_of_fold(pools, scores)
+            found[f"{each}, {way}"] = Predictions.of_pools(pools, scores, confidences)
     return found
 
 
@@ -110,6 +110,8 @@ def _chances(predictions: Predictions, calibrator: str, seed: int) -> tuple[Floa
     """The chances stated for the answers, by a calibrator that saw only other folds, and what came true."""
     from demur.risk.calibrators import cross_fit
 
-    sure = predictions.confidence[predictions.predicted]
+    confidences = predictions.confidence[predictions.predicted]
     right = predictions.correct[predictions.predicted]
-    return (sure if calibrator == "none" else cross_fit(calibrator, sure, right, seed=seed)), right
+    return (
+        confidences if calibrator == "none" else cross_fit(calibrator, confidences, right, seed=seed)
+    ), right

@@ -19,7 +19,7 @@ def read_pools(data: str, read_as: str | None) -> Sequence[Pool]:
     from demur.data import pools as find
 
     if read_as is not None:
-        return list(tracked(formats.read(data, read_as), "reading", "pools"))
+        return list(tracked(formats.read_pools(data, read_as), "reading", "pools"))
     found = find(data)
     held = list(tracked(found.stream(), "reading", "pools"))
     return Pools(found.id, found.files, lambda: iter(held), found.relevant)
@@ -30,7 +30,7 @@ def scores_of(pools: Sequence[Pool], data: str) -> list[list[float]]:
     from demur.errors import UsageError
 
     if not any("score" in candidate.extra for pool in pools for candidate in pool.candidates):
-        raise UsageError(f"{data} holds no scores; name a --ranker, or score it first with demur score")
+        raise UsageError(f"{data} has no scores; name a --ranker, or score it first with demur score")
     return [[_score(candidate, pool, data) for candidate in pool.candidates] for pool in pools]
 
 
@@ -49,7 +49,7 @@ def _score(candidate: Candidate, pool: Pool, data: str) -> float:
         what = f"{where} has no score, though others have"
     else:
         what = f"the score of {where} is {dumps(value)[:60]}, not a number"
-    raise DataError(what, path=data, fix="write a number, or name a --ranker to score it anew")
+    raise DataError(what, path=data, fix="write a number, or name a --ranker to score it")
 
 
 def labels_of(pools: Sequence[Pool]) -> dict[str, dict[str, int]]:

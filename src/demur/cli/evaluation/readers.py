@@ -38,7 +38,7 @@ def measure_reader(
     if reader is not None:
         found = _measured(reader, pools, qualifier, more)
     elif qualifier is not None:
-        raise UsageError("answers in a file do not say how sure they are; leave --qualifier out")
+        raise UsageError("answers in a file have no confidence; leave --qualifier out")
     else:
         given = published.answers(answers or "", pools)
         report = evaluate_answers(given, pools, name=answers or "", **more)
@@ -53,7 +53,7 @@ def _measured(reader: str, pools: Sequence[Pool], qualifier: str | None, more: d
     from demur.reading import reader as resolve_reader
 
     if qualifier not in (None, PROBABILITY, "kept"):
-        what = f"a reader says itself how sure it is, and {qualifier} asks another"
+        what = f"a reader has its own confidence, and {qualifier} is for rankers"
         raise UsageError(f"{what}; leave --qualifier out, or write {PROBABILITY} or kept")
     found = resolve_reader(reader)
     selective = any(not isinstance(each, str) for each in measures_of(more["measures"]))
@@ -61,19 +61,19 @@ def _measured(reader: str, pools: Sequence[Pool], qualifier: str | None, more: d
         raise UsageError("--qualifier is for measures such as AURC; name one, as in -m EM,F1,AURC")
     with meter("reading", "questions") as advance:
         if qualifier == "kept":
-            from demur.doubt.doubt_folder import opened
+            from demur.doubt.doubt_folder import open_doubt
 
-            more["confidences"] = opened(found).confidence(found, pools)
+            more["confidences"] = open_doubt(found).confidence(found, pools)
         return evaluate_reader(found, pools, qualifier=qualifier or "", on_batch=advance, **more)
 
 
 def refuse_labels(qualifier: str, pools: Sequence[Pool], instead: str) -> None:
-    """An error, if a reader is to say how sure a quote is and its passage's label to say whether it is right.
+    """Raise an error if a reader gives the confidence and a passage's label says what is right.
 
     `instead` is the command to write, with ``{reader}`` in it.
 
-    That is so where each question has one passage and says its answers, as SQuAD's do: the label says that
-    there is an answer in the passage, which the best of readers may miss.
+    That is so where each question has one passage and its answers, as in SQuAD: the label says that there
+    is an answer in the passage, which even the best reader may miss.
     """
     from demur.errors import UsageError
     from demur.specs import parse
@@ -81,7 +81,7 @@ def refuse_labels(qualifier: str, pools: Sequence[Pool], instead: str) -> None:
     asked = parse(qualifier)
     if asked.name in ("reading", "mini") and all(len(p) == 1 and "answers" in p.extra for p in pools):
         reader = asked.settings.get("reader") or asked.settings.get("folder") or "mini"
-        what = "this would judge whether the passage holds an answer, by its label, and not what is quoted"
+        what = "this would evaluate the labels of the passages, not the quotes"
         raise UsageError(f"{what}; write {instead.format(reader=reader)}")
 
 
@@ -89,9 +89,9 @@ def _show(found: Quoted) -> None:
     show(found.report, "quotes")
     if found.gain is not None:
         gain = found.gain
-        sure = "" if gain.low > 0 else ": not surely better"
+        doubt = "" if gain.low > 0 else ": not significantly better"
         said = f"{gain.mean:+.4f} ({gain.low:+.4f} – {gain.high:+.4f})"
-        stdout().print(f"EM less that of giving no answer at all: {said}{sure}", markup=False)
+        stdout().print(f"EM less that of giving no answer at all: {said}{doubt}", markup=False)
     for name, best in found.best.items():
         where = (
             "giving no answer at all"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from demur.cli.console import emit, note, stdout
+from demur.errors import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,12 +49,13 @@ def show(report: Report, answers: str = "top candidates") -> None:
     console.print(table)
     console.print(f"\n{report.ranker or 'scores'} on {report.data}", markup=False)
     skipped = f"{report.skipped:,} skipped" + (" (no positive, or not judged)" if report.skipped else "")
-    console.print(f"convention {report.convention}: {report.pools:,} pools, {skipped}", markup=False)
+    pools = count_of(report.pools, "pool")
+    console.print(f"convention {report.convention}: {pools}, {skipped}", markup=False)
     if report.answered is not None:
         outcomes = report.answered.outcomes
         right, wrong, none = (f"{outcomes[name]:,.1f}".removesuffix(".0") for name in ("AD+", "AD-", "UD"))
         console.print(
-            f"sure by {report.answered.qualifier}: {right} {answers} right, {wrong} wrong, "
+            f"confidence by {report.answered.qualifier}: {right} {answers} right, {wrong} wrong, "
             f"{none} wrong where none is right",
             markup=False,
         )

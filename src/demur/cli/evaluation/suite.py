@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from demur.cli.console import emit, meter, note, stdout
 from demur.cli.evaluation.pools import read_pools
+from demur.errors import count_of
 
 
 def measure_suite(
@@ -22,7 +23,7 @@ def measure_suite(
     from rich.table import Table
 
     from demur.errors import UnknownName, UsageError, require
-    from demur.evaluation.robust import robustness, write
+    from demur.evaluation.robust import robustness, write_page
     from demur.evaluation.robust.page import HEADS, TITLES, cells, families
     from demur.experiments.results import provenance
     from demur.files import written
@@ -44,7 +45,8 @@ def measure_suite(
         found = robustness(rankers, read_pools(data, read_as), seeds=seeds, data=data, on_condition=advance)
     if output is not None:
         known = {spec: each.fingerprint for spec, each in rankers.items()}
-        note(f"page written to {write(found, output, {**provenance.made(), 'fingerprints': known})}")
+        made = {**provenance.environment(), "fingerprints": known}
+        note(f"page written to {write_page(found, output, made)}")
     if json:
         emit(found.to_json())
         return
@@ -59,5 +61,6 @@ def measure_suite(
                 table.add_row(*cells(one))
             console.print(table)
             console.print()
-    said = f"{found.pools:,} pools of {data}, {seeds} seeds; 95 % intervals, p after Holm"
+    over = f"{count_of(found.pools, 'pool')} of {data}, {count_of(seeds, 'seed')}"
+    said = f"{over}; 95 % intervals, p corrected by Holm"
     console.print(said, markup=False)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    paper: Annotated[str | None, typer.Argument(help="A paper: scarce, scan, committee, risk.")] = None,
+    paper: Annotated[
+        str | None, typer.Argument(help="A paper: scarce, committee, scan, risk or mini.")
+    ] = None,
     table: Annotated[str | None, typer.Argument(help="One of its tables, such as table1.")] = None,
     only: Annotated[
         list[str] | None, typer.Option(help="A group of rows, such as lexical, or one row; may be repeated.")
@@ -28,29 +30,32 @@ def reproduce(
     column: Annotated[
         list[str] | None, typer.Option(help="A column, such as wikiqa; may be repeated.")
     ] = None,
-    seeds: Annotated[
-        int, typer.Option(min=0, help="Run at most so many seeds of each row; 0 is all of them.")
-    ] = 0,
-    cached: Annotated[bool, typer.Option("--cached", help="Run nothing; show what there is.")] = False,
+    seeds: Annotated[int, typer.Option(min=0, help="Run at most so many seeds of each row; 0 is all.")] = 0,
+    cached: Annotated[bool, typer.Option("--cached", help="Run nothing; show the stored results.")] = False,
     picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw learning curves, or dev by epoch: .svg or .png.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw learning curves, or the dev measure by epoch: .svg or .png."),
     ] = None,
     verify: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Run N of the kept cells again, and say what came out.")
+        int, typer.Option(min=0, metavar="N", help="Run N of the stored cells again, and compare.")
     ] = 0,
-    draw: Annotated[int, typer.Option(min=0, help="With --verify: which cells are drawn.")] = 0,
+    draw: Annotated[int, typer.Option(min=0, help="With --verify: random seed of which cells are run.")] = 0,
     record: Annotated[
-        bool, typer.Option("--record", help="With --verify: write down what came out, for the tables.")
+        bool, typer.Option("--record", help="With --verify: record the outcome, for the tables.")
     ] = False,
+    within: Annotated[
+        float,
+        typer.Option(min=0, metavar="MINUTES", help="With --verify: only rows whose runs took no longer."),
+    ] = 0,
     dirty: Annotated[
-        bool, typer.Option("--dirty", help="Run with code that is not committed; such cells are marked.")
+        bool, typer.Option("--dirty", help="Run with uncommitted code; such cells are marked.")
     ] = False,
     workers: Annotated[
-        int, typer.Option(min=0, help="Processes in which rows that learn are run; 0 is one for each core.")
+        int, typer.Option(min=0, help="Number of processes for rows that train; 0 is one for each core.")
     ] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Run what is missing of a paper's tables and print them, published figures beside ours."""
+    """Run the missing cells of a paper's tables, and print them beside the published figures."""
     import dataclasses
 
     from demur import processor
@@ -60,7 +65,7 @@ def reproduce(
 
     home = tables.home()
     results = home / "results"
-    chosen = tables.find(home / "experiments", paper, table)
+    chosen = tables.find_tables(home / "experiments", paper, table)
     rows, columns = only or (), column or ()
     if picture is not None and len(chosen) != 1:
         raise UsageError(
@@ -68,12 +73,14 @@ def reproduce(
         )
     if record and not verify:
         raise UsageError("--record writes down what --verify finds; say --verify N too")
+    if within and not verify:
+        raise UsageError("--within is for the cells that --verify draws; say --verify N too")
     if verify:
         from demur.cli.experiments.verify import verify_tables
 
         if not dirty:
             provenance.refuse_dirty()
-        verify_tables(chosen, results, verify, draw, rows, columns, record, json)
+        verify_tables(chosen, results, verify, draw, rows, columns, record, json, within)
         return
     total = sum(
         1 for each in chosen for _ in tables.runs(each, rows, seeds, columns)
@@ -100,7 +107,7 @@ def reproduce(
 
 
 def _show(table: Table, cells: list[Cell], results: Path) -> None:
-    """A grid for each dataset and convention: methods down, measures across."""
+    """Print a grid for each dataset and convention: methods down, measures across."""
     from demur.experiments.pages.baseline import legend
     from demur.experiments.pages.marks import footnotes, silent
     from demur.experiments.results import earlier

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,15 +27,17 @@ def verify_tables(
     columns: Sequence[str],
     record: bool,
     json: bool,
+    minutes: float = 0.0,
 ) -> None:
-    """Run so many cells of each table again and show them; exit 1 if one does not hold."""
+    """Run so many cells of these tables again and show them; exit 1 if one does not hold."""
     from demur.experiments.results import verifying
 
-    wanted = [
-        run
-        for table in chosen
-        for run in verifying.drawn(table, results, count, draw, only=only, columns=columns)
-    ]
+    within = minutes * 60 or math.inf
+    wanted = verifying.drawn(
+        chosen, results, count, draw, only=only, columns=columns, confirm=record, within=within
+    )
+    if not wanted and minutes:
+        raise UsageError(f"no row here says that its runs took at most {minutes:g} minutes; allow more")
     if not wanted:
         raise UsageError("there are no results here that could be run again; run demur reproduce first")
     found = []

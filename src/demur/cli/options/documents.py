@@ -28,11 +28,14 @@ FromOption = Annotated[
 ]
 KbOption = Annotated[
     Path | None,
-    typer.Option("--kb", metavar="BASE", help="A knowledge base, which demur kb makes, in place of files."),
+    typer.Option("--kb", metavar="BASE", help="A knowledge base, made by demur kb, in place of files."),
 ]
 ExampleFlag = Annotated[bool, typer.Option("--example", help="Ask the handbook that comes with demur.")]
 StemOption = Annotated[
-    str, typer.Option(metavar="LANGUAGE", help="The language whose word endings do not count, or none.")
+    str,
+    typer.Option(
+        metavar="LANGUAGE", help="The language of the stemmer, which ignores word endings; or none."
+    ),
 ]
 
 
@@ -80,27 +83,27 @@ def searched(base: Path | None, sources: list[Path] | None, example: bool, stem:
 
 def kept_in(search: Search) -> list[Pool]:
     """The labelled questions that a knowledge base keeps."""
-    from demur.asking.calibrating import labelled
+    from demur.asking.gates.calibrating import labelled
     from demur.errors import UsageError
     from demur.kb.folder import KnowledgeBase
 
     assert isinstance(search.library, KnowledgeBase)
     pools = labelled(search.library)
     if not pools:
-        what = f"{search.library.path} keeps no labels"
+        what = f"{search.library.path} has no labels"
         raise UsageError(f"{what}; name labelled questions, or use --without-labels where it holds an FAQ")
     return pools
 
 
 def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:
     """What a library's search finds for each question, judged by the question's labels."""
-    from demur.asking.calibrating import judged
-    from demur.errors import UsageError
+    from demur.asking.gates.calibrating import judged_pools
+    from demur.errors import UsageError, count_of
 
     pools = list(questions)
-    found = judged(search, tracked(pools, "asking", "questions"))
+    found = judged_pools(search, tracked(pools, "asking", "questions"))
     if any(pool.positives for pool in pools) and not any(pool.positives for pool in found):
-        what = f"no right answer to these {len(pools):,} questions was found in the files"
-        fix = "name with --from the files that answer them, and label with the words that stand there"
+        what = f"no right answer to {count_of(len(pools), 'question')} was found in the files"
+        fix = "name with --from the files that answer them, and label with the words as they are there"
         raise UsageError(f"{what}; {fix}")
     return found

@@ -11,10 +11,20 @@ GateOption = Annotated[
     typer.Option(
         "--gate",
         metavar="GATE.json",
-        help="Answer only what this gate lets pass; none leaves out that of the ranker's folder.",
+        help="Answer only if the confidence passes this gate. none: do not use the gate in the ranker's "
+        "folder.",
+    ),
+]
+LapseOption = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="The share of a knowledge base's passages that may change before its promise lapses; 0.2 if not "
+        "said.",
     ),
 ]
 RiskOption = Annotated[
     float | None,
-    typer.Option(help="Where there are gates for several risks, the share of answers that may be wrong."),
+    typer.Option(help="The share of answers that may be wrong, where there are gates for several."),
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,29 +13,29 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from demur.serving.service import Service
+    from demur.serving.answering.service import Service
 
 ExampleFlag = Annotated[bool, typer.Option("--example", help="Serve the handbook that comes with demur.")]
 RankerOption = Annotated[
     str | None,
-    typer.Option(help="Who ranks: a name or a folder; if not said, that of the gate, or mini."),
+    typer.Option(help="The ranker: a name or a folder. Default: the ranker of the gate, else meaning."),
 ]
 ReaderOption = Annotated[
     str | None,
-    typer.Option(help="Who quotes: a reader's folder, or none; if not said, the ranker if it can."),
+    typer.Option(help="The reader that quotes: a folder, or none. Default: the ranker, if it can quote."),
 ]
 HostOption = Annotated[
-    str, typer.Option(help="The address to listen on; any but this machine's own needs a key.")
+    str, typer.Option(help="The address to listen on; other machines can only be served with a key.")
 ]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")]
 KeyFileOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Keys, one to a line; each request must send one."),
+    typer.Option(metavar="FILE", help="A file of API keys, one per line; each request must send one."),
 ]
-NoKeyFlag = Annotated[bool, typer.Option("--no-key", help="Listen on any address without a key.")]
+NoKeyFlag = Annotated[bool, typer.Option("--no-key", help="Allow any address without a key.")]
 AllowHostOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="A name that clients call it by; * is any; may be repeated."),
+    typer.Option(metavar="NAME", help="A host name that requests may have; * is any; may be repeated."),
 ]
 _NAMES = "localhost", "127.0.0.1", "::1"
 
@@ -47,28 +50,31 @@ def opening(
     stem: str,
     kb: Path | None = None,
     lapse: float | None = None,
+    lasting: bool = False,
 ) -> Callable[[], Service]:
     """What opens the service; files that are not there are an error at once.
 
-    With a `lapse`, the share of passages that may change, the handbook is a knowledge base too.
+    Where it is to be `lasting`, the handbook is a knowledge base too, and the server makes missing vectors.
     """
     from demur.asking import Library
+    from demur.asking.gates.base_gate import lapse_of
     from demur.cli.options.documents import documents
     from demur.errors import DataError, UsageError
-    from demur.serving.service import Service
+    from demur.serving.answering.service import Service
 
+    of_base = kb is not None or (lasting and example and not sources)
+    lapse_of(lapse, of_base, gate)
     if kb is not None:
         if sources or example:
             raise UsageError(
                 "serve a knowledge base with --kb, or files with --from, or --example; not several"
             )
         if stem != "english":
-            raise UsageError("a knowledge base keeps to its language; leave --stem out")
+            raise UsageError("a knowledge base has its own language; leave --stem out")
         if not (kb / "kb.sqlite").is_file():
             raise DataError("there is no knowledge base", path=kb, fix="make one with demur kb add")
-        most = 0.2 if lapse is None else lapse
-        return lambda: Service.over(kb, None, ranker, gate, reader, risk, most)
-    if example and not sources and lapse is not None:
+        return lambda: Service.over(kb, None, ranker, gate, reader, risk, lapse, tended=lasting)
+    if of_base:
         from demur.serving.example import opened
 
         return lambda: opened(ranker, gate, reader, risk, stem, lapse)
@@ -84,12 +90,22 @@ def opening(
     return lambda: Service.open(found, name, ranker, gate, reader, risk, stem)
 
 
+@contextmanager
+def collecting_later() -> Iterator[None]:
+    """A block in which Python looks for no garbage until the server is ready: a twelfth of its start."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def check_address(host: str, key_file: Path | None, no_key: bool) -> None:
-    """Nothing, if only this machine is listened to, or a key is asked for; else an error."""
+    """Raise an error if other machines can connect and no key is asked for."""
     from demur.errors import UsageError
 
     if host not in _NAMES and key_file is None and not no_key:
-        what = f"whoever reaches {host} could ask this server"
+        what = f"anyone who can reach {host} could ask this server"
         raise UsageError(f"{what}; give it keys with --key-file, or say --no-key")
 
 
@@ -97,7 +113,7 @@ def keys(path: Path | None) -> tuple[str, ...]:
     """The keys in a file."""
     from demur.errors import DataError
     from demur.files import lines
-    from demur.serving.shield import keys_in
+    from demur.serving.guards.shield import keys_in
 
     if path is None:
         return ()

@@ -18,28 +18,30 @@ def rank(
     ],
     ranker: Annotated[
         str | None,
-        typer.Option(help="A name or a folder; if not said, the ranker of the gate or the sets, or bm25."),
+        typer.Option(
+            help="A name or a folder. Default: the ranker of the gate or of the answer sets, else bm25."
+        ),
     ] = None,
-    top: Annotated[int, typer.Option(min=0, help="How many to print; 0 is all.")] = 0,
+    top: Annotated[int, typer.Option(min=0, help="Number of candidates to print; 0 is all.")] = 0,
     gate: GateOption = None,
     sets: Annotated[
         str | None,
         typer.Option(
             "--set",
             metavar="RATE|SETS.json",
-            help="Print a set that holds a right answer at a rate, say 0.9.",
+            help="Print a set that contains a right answer at this rate, such as 0.9.",
         ),
     ] = None,
     calibration: Annotated[
-        str | None, typer.Option(metavar="DATA", help="The labelled pools behind --set RATE.")
+        str | None, typer.Option(metavar="DATA", help="The labelled pools to calibrate --set RATE on.")
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the words behind each score, and how far a promise goes.")
+        bool, typer.Option("--explain", help="Show the words behind each score, and what a promise covers.")
     ] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Rank given candidates for one question; each is shown on one line, its line breaks as spaces."""
-    from demur.asking.gate import find_gate, ranker_of
+    """Rank given candidates for one question, one line for each."""
+    from demur.asking.gates.gate import find_gate, ranker_of
     from demur.cli.ranking import explanations
     from demur.cli.risk import promises
     from demur.data.candidates import read_candidates

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur.cli.console import JsonFlag, emit, meter, note
+from demur.errors import count_of
 
 if TYPE_CHECKING:
-    from demur.rankers import Ranker
-    from demur.scoring import Scored
+    from demur.scoring import Scored, Scorer
     from demur.types import Pool
 
 
@@ -28,35 +28,78 @@ def score(
     ranker: Annotated[
         str, typer.Option(help="A ranker: bm25, 'bm25(k1=0.9)', a folder, or a Hugging Face id.")
     ] = "bm25",
+    reader: Annotated[
+        str | None,
+        typer.Option(
+            help="Also write what it quotes from each candidate: mini, a reader's folder, or a Hugging Face "
+            "id."
+        ),
+    ] = None,
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GATE.json",
+            help="Also write how sure each best candidate is by this gate, and why it is refused if it is.",
+        ),
+    ] = None,
     read_as: Annotated[
         str | None, typer.Option("--format", help="The format of IN, if its name does not show it.")
     ] = None,
     write_as: Annotated[
         str | None, typer.Option("--to", help="The format to write, if the name does not show it.")
     ] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Discard what an earlier run has done.")] = False,
+    engine: Annotated[
+        str, typer.Option(help="Who does the work: local, or ray (pip install 'demur[ray]').")
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(help="The Ray cluster to work on: HOST:6379, or auto. Default: this machine alone."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Number of Ray workers. Default: one for each core.")
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Start again, without the results of a stopped run.")
+    ] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Score all candidates of many pools. A run that was stopped goes on where it was."""
-    import demur
+    """Score all candidates of many pools. A run that was stopped resumes.
+
+    IN may be a folder of .jsonl and .parquet files; OUT is a folder then.
+    """
     from demur import scoring
+    from demur.cli.scale import jobs
     from demur.errors import UsageError
     from demur.files import is_pipe
+    from demur.scale.recipe import Recipe
 
     if json and output == "-":
         raise UsageError("-o - and --json both write to stdout; name a file, or leave out --json")
-    built = demur.ranker(ranker)
+    recipe = Recipe(ranker, reader, gate)
+    if jobs.wanted(source, engine, address, workers):
+        jobs.run(
+            *(source, output, recipe),
+            read_as=read_as,
+            write_as=write_as,
+            engine=engine,
+            address=address,
+            workers=workers,
+            restart=restart,
+            json=json,
+        )
+        return
+    scorer = recipe.made()
     if is_pipe(source) or is_pipe(output):
-        done = _piped(source, output, built, read_as, write_as)
+        done = _piped(source, output, scorer, read_as, write_as)
     else:
         done = scoring.score_file(
-            source, output, built, read_as=read_as, write_as=write_as, restart=restart, meter=meter
+            source, output, scorer, read_as=read_as, write_as=write_as, restart=restart, meter=meter
         )
     if json:
         emit(
             {
                 "output": output,
-                "ranker": built.spec,
+                "ranker": scorer.ranker.spec,
                 "pools": done.pools,
                 "pairs": done.pairs,
                 "resumed_pools": done.resumed_pools,
@@ -64,17 +107,18 @@ def score(
         )
     elif output != "-":
         resumed = f" ({done.resumed_pools:,} were done before)" if done.resumed_pools else ""
-        note(f"scored {done.pairs:,} pairs in {done.pools:,} pools{resumed} with {built.spec}: {output}")
+        scored = f"{count_of(done.pairs, 'pair')} in {count_of(done.pools, 'pool')}"
+        note(f"scored {scored}{resumed} with {scorer.ranker.spec}: {output}")
 
 
-def _piped(source: str, output: str, ranker: Ranker, read_as: str | None, write_as: str | None) -> Scored:
-    """What was done where nothing can be gone on with: pools are written as they come."""
+def _piped(source: str, output: str, scorer: Scorer, read_as: str | None, write_as: str | None) -> Scored:
+    """Score a stream, which cannot be resumed: pools are written as they come."""
     from demur import scoring
     from demur.errors import UsageError
     from demur.files import is_pipe
 
     def read_twice(source: str) -> Pool:
-        raise UsageError(f"{ranker.spec} reads its data twice, which a pipe cannot do; name files")
+        raise UsageError(f"{scorer.ranker.spec} reads its data twice, which a pipe cannot do; name files")
 
     done = scoring.Scored(0, 0, 0)
 
@@ -84,9 +128,9 @@ def _piped(source: str, output: str, ranker: Ranker, read_as: str | None, write_
             done = scoring.Scored(done.pools + 1, done.pairs + len(pool), 0)
             yield pool
 
-    write_as = scoring.writable(output, write_as)
+    write_as = scoring.writable(output, write_as, scorer.finds_more)
     pools = scoring.pools_of(source, read_as)
     first = map(read_twice, [source]) if is_pipe(source) else pools.stream()
-    ready = scoring.prepared(ranker, first, meter)
-    scoring.write(output, counted(scoring.score_stream(ready, pools.stream())), write_as)
+    ready = scoring.prepared(scorer, first, meter)
+    scoring.write_scores(output, counted(scoring.score_stream(ready, pools.stream())), write_as)
     return done

@@ -30,36 +30,48 @@ def calibrate(
     data: Annotated[
         str | None,
         typer.Argument(
-            metavar="DATA", help="Labelled pools: a dataset or a file; with --kb, else the labels kept there."
+            metavar="DATA",
+            help="Labelled pools: a dataset or a file. Default with --kb: the labels in the base.",
         ),
     ] = None,
     risk: Annotated[
-        float | None, typer.Option(help="The share of answers that may be wrong; 0.1, if not said.")
+        float | None, typer.Option(help="The share of answers that may be wrong. Default: 0.1.")
     ] = None,
-    confidence: Annotated[float, typer.Option(help="How sure the promise is to be.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Confidence level of the promise.")] = 0.95,
     qualifier: Annotated[
         str | None,
-        typer.Option(help="What says how sure the ranker may be; margin, or for meaning top, its chance."),
+        typer.Option(help="What computes the confidence. Default: margin; for meaning top, its probability."),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="ltt or bonferroni; others break their word and are there to compare with.")
+        str,
+        typer.Option(
+            help="ltt (learn then test) or bonferroni. Others break the promise, and are for comparison only."
+        ),
     ] = "ltt",
     grid: Annotated[
-        str | None, typer.Option(help="Other pools, unlabelled, that make the thresholds to test.")
+        str | None,
+        typer.Option(help="Other pools, without labels: their confidences are the thresholds to test."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Which labelled pools make the thresholds, without --grid.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Random seed: which labelled pools make the thresholds, without --grid.")
+    ] = 0,
     output: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", help="Where to write the gate; in a folder, gate.json. With --kb: in the base."
+            "-o",
+            "--output",
+            help="Where to write the gate; in a folder, gate.json. Default with --kb: in the base.",
         ),
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Show what the labels could promise.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Show which risks the labels can promise.")] = False,
     check: Annotated[
-        str | None, typer.Option(metavar="GATE", help="Hold this gate against DATA, labelled or not.")
+        str | None, typer.Option(metavar="GATE", help="Check this gate on DATA, labelled or not.")
     ] = None,
     sets: Annotated[
-        float | None, typer.Option("--set", metavar="RATE", help="Write answer sets, say 0.9, not a gate.")
+        float | None,
+        typer.Option(
+            "--set", metavar="RATE", help="Write answer sets with this rate, such as 0.9, in place of a gate."
+        ),
     ] = None,
     doubt: doubts.DoubtOption = None,
     probes_from: doubts.ProbesOption = None,
@@ -69,23 +81,26 @@ def calibrate(
     stem: StemOption = "english",
     without_labels: Annotated[
         bool,
-        typer.Option("--without-labels", help="Use an FAQ's own questions, some of its entries taken away."),
+        typer.Option(
+            "--without-labels",
+            help="Make a gate without labels: remove some entries of the FAQ, and ask about them.",
+        ),
     ] = False,
     apart: Annotated[
-        float, typer.Option(metavar="SHARE", help="The share of entries that --without-labels takes away.")
+        float, typer.Option(metavar="SHARE", help="The share of entries that --without-labels removes.")
     ] = 0.1,
     json: JsonFlag = False,
 ) -> None:
-    """Find the threshold that keeps wrong answers to a risk, with a promise; exit with 1 if there is none."""
+    """Find a confidence threshold that keeps the error rate below --risk; exit with 1 if there is none."""
     from demur.errors import UsageError
 
     if plan and check is not None:
-        raise UsageError("--plan and --check are two questions; ask one of them")
+        raise UsageError("--plan and --check exclude each other; choose one")
     files = bool(sources or example or kb is not None)
     if without_labels:
         unfit = (data, qualifier, check, sets, doubt, probes_from, grid)
         if ranker not in (None, MEANING) or plan or any(each is not None for each in unfit):
-            what = "--without-labels needs the files of an FAQ alone, and is for the ranker meaning"
+            what = "--without-labels takes only the files of an FAQ, and is for the ranker meaning"
             raise UsageError(f"{what}; name them with --from or --kb, and leave the rest out")
         without_labels_gate(
             *(kb, sources, example, stem),
@@ -103,19 +118,19 @@ def calibrate(
     qualifier = qualifier or ("top" if ranker == MEANING and files else "margin")
     if doubt is not None or probes_from is not None:
         if plan or check is not None or sets is not None or files or qualifier != "margin" or data is None:
-            what = "--doubt teaches a reader's doubt and gates by it"
+            what = "--doubt trains a reader's doubt and makes a gate by it"
             raise UsageError(f"{what}; leave --plan, --check, --set, --from and --qualifier out")
         wanted: dict[str, Any] = {"risk": risk, "confidence": confidence, "method": method, "seed": seed}
-        doubts.taught(ranker, data, doubt, probes_from, grid, output, json, wanted)
+        doubts.train_doubt(ranker, data, doubt, probes_from, grid, output, json, wanted)
         return
     if sets is not None:
         if plan or check is not None or files or data is None:
             raise UsageError(
-                "--set is for given candidates, and neither planned nor checked; leave the rest out"
+                "--set is for given candidates, without --plan, --check and files; leave the rest out"
             )
         write_sets(ranker, data, sets, output, json)
         return
-    questions = labelled.opened(ranker, data, grid, kb, sources, example, stem)
+    questions = labelled.open_labelled(ranker, data, grid, kb, sources, example, stem)
     how: dict[str, Any] = {"qualifier": qualifier, "method": method, "seed": seed}
     if check is not None:
         labelled.check(questions, check, json)

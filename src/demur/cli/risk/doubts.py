@@ -20,16 +20,19 @@ DoubtOption = Annotated[
     typer.Option(
         "--doubt",
         metavar="DOUBT",
-        help="Teach a reader's doubt, such as learned or probe-cnn, on DATA; with --risk, gate by it too.",
+        help="Train a reader's confidence, such as learned or probe-cnn, on DATA; with --risk, also make "
+        "a gate by it.",
     ),
 ]
 ProbesOption = Annotated[
     str | None,
-    typer.Option(metavar="TRAIN", help="What probes learn from: the questions that the reader learnt from."),
+    typer.Option(
+        metavar="TRAIN", help="Training data of the probes: the questions that the reader was trained on."
+    ),
 ]
 
 
-def taught(
+def train_doubt(
     reader: str,
     data: str,
     doubt: str | None,
@@ -39,40 +42,42 @@ def taught(
     json: bool,
     wanted: dict[str, Any],
 ) -> None:
-    """Teach the doubt, and if a risk is wanted, make the gate with it on questions of no lesson."""
+    """Train the doubt; if a risk is asked for, make the gate on questions that it did not learn from."""
     from demur.data import pools
-    from demur.doubt.teaching import Lesson, quoted
+    from demur.doubt.training import DoubtTraining, quoted
     from demur.errors import NoThreshold, UnknownName, UsageError
     from demur.risk.thresholds.control import METHODS
 
     if doubt is None:
-        raise UsageError("--probes-from goes with --doubt; say which doubt is to be taught")
+        raise UsageError("--probes-from needs --doubt; say which doubt to train")
     risk = wanted.pop("risk")
     home = _home(reader, output)
     if risk is None and (output is not None or grid is not None) and (home is None or grid is not None):
         raise UsageError("without --risk no gate is made: -o and --grid need one, such as --risk 0.1")
     for name, share in (("risk", risk), ("confidence", wanted["confidence"])):
-        if share is not None and not 0 < share < 1:  # the gate would say so too, but after the lesson
-            raise UsageError(f"{name}={share:g} is no share; choose one between 0 and 1")
+        if share is not None and not 0 < share < 1:  # the gate would say so too, but after the training
+            raise UsageError(f"{name}={share:g} is not a share; choose one between 0 and 1")
     if wanted["method"] not in METHODS:
         raise UnknownName("method", wanted["method"], METHODS)
-    lesson = Lesson.of(doubt, reader, pools(data), pools(probes_from) if probes_from else (), home)
+    training = DoubtTraining.of(doubt, reader, pools(data), pools(probes_from) if probes_from else (), home)
     rest: Sequence[Pool] = ()
     if risk is not None:
-        lesson, rest = lesson.parted(wanted["seed"])
-    with busy(f"teaching {lesson.how.name}"):
-        kept = lesson.teach()
-    facts = {"doubt": kept.doubt.spec, "folder": str(lesson.place), "taught_on": len(lesson.pools)}
-    learns = f"taught on {len(lesson.pools):,} questions" if lesson.how.needs_fitting else "nothing to learn"
-    note(f"{kept.doubt.name}, {learns}: {lesson.place}")
-    _warn_of_gates(lesson.place.parent, again=risk is not None and output in (None, home))
+        training, rest = training.split(wanted["seed"])
+    with busy(f"training {training.how.name}"):
+        kept = training.run()
+    facts = {"doubt": kept.doubt.spec, "folder": str(training.place), "taught_on": len(training.pools)}
+    learns = (
+        f"trained on {len(training.pools):,} questions" if training.how.needs_fitting else "nothing to learn"
+    )
+    note(f"{kept.doubt.name}, {learns}: {training.place}")
+    _warn_of_gates(training.place.parent, again=risk is not None and output in (None, home))
     if risk is None:
         emit(facts) if json else say(kept.doubt.spec)
         return
     with meter("scoring", "pairs") as advance:
         try:
-            others = None if grid is None else quoted(lesson.reader, pools(grid))
-            gate = lesson.gate(rest, risk, grid=others, data=data, on_batch=advance, **wanted)
+            others = None if grid is None else quoted(training.reader, pools(grid))
+            gate = training.gate(rest, risk, grid=others, data=data, on_batch=advance, **wanted)
         except NoThreshold as error:
             thresholds.refuse(error, json, facts)
     thresholds.written(gate, thresholds.place_for(reader, output), json, facts)
@@ -88,7 +93,7 @@ def _home(reader: str, output: str | None) -> str | None:
     if resolve_reader(reader).folder:
         return None
     if output is None or output == "-" or Path(output).suffix == ".json":
-        what = f"{reader} is not in a folder, and what doubts it is kept beside it"
+        what = f"{reader} is not in a folder, and its doubt is saved beside it"
         raise UsageError(f"{what}; name a new folder for both, as in -o {reader.partition('(')[0]}-doubted/")
     return output
 

@@ -26,7 +26,7 @@ class Labelled(NamedTuple):
     grid: Sequence[Pool] | None
 
 
-def opened(
+def open_labelled(
     spec: str,
     data: str | None,
     grid: str | None,
@@ -36,7 +36,7 @@ def opened(
     stem: str,
 ) -> Labelled:
     """Pools of data as they are, or as a base or files answer them; without data, the labels in the base."""
-    from demur.asking.base_gate import made_on
+    from demur.asking.gates.base_gate import made_on
     from demur.data import pools as load_pools
 
     pools: Sequence[Pool] = [] if data is None else load_pools(data)
@@ -54,7 +54,7 @@ def opened(
 def check(questions: Labelled, path: str, json: bool) -> None:
     """Hold a gate against the pools, judged by what a reader quotes if the gate was made so."""
     from demur import risk
-    from demur.doubt.teaching import judged_for
+    from demur.doubt.training import judged_for
 
     with meter("scoring", "pairs") as advance:
         gate = risk.Gate.load(path)
@@ -64,7 +64,7 @@ def check(questions: Labelled, path: str, json: bool) -> None:
 
 
 def plan(questions: Labelled, confidence: float, how: dict[str, Any], json: bool) -> None:
-    """Show what the labels could promise."""
+    """Show which risks the labels can promise."""
     from demur import risk
 
     with meter("scoring", "pairs") as advance:

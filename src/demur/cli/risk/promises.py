@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 _LEAST = -1e300  # a threshold below this lets everything pass
 
-ExplainFlag = Annotated[bool, typer.Option("--explain", help="Say how far the promise goes.")]
+ExplainFlag = Annotated[
+    bool, typer.Option("--explain", help="Show what the confidence is made of, and what the promise covers.")
+]
 
 
 def ranker_and_sets(
@@ -45,7 +47,7 @@ def ranker_and_sets(
 
 
 def write_sets(ranker: str, data: str, level: float, output: str | None, json: bool) -> None:
-    """Answer sets calibrated on labelled pools and written, with their promise said."""
+    """Calibrate answer sets on labelled pools, write them, and tell their promise."""
     from demur.cli.console import emit, note, stdout
     from demur.data import pools
     from demur.risk.sets import answer_sets
@@ -58,7 +60,7 @@ def write_sets(ranker: str, data: str, level: float, output: str | None, json: b
     elif output != "-":
         size = f"{sets.mean_size:.3g} of {sets.mean_pool:.3g} candidates on average"
         stdout().print(f"{sets.promise}\n\nThere the sets had {size}.", markup=False)
-    note(f"sets written to {output}" if output else "the sets are not kept; -o sets.json writes them")
+    note(f"sets written to {output}" if output else "the sets are not saved; -o sets.json saves them")
 
 
 def plain_verdict(gate: Gate, verdict: Verdict | None) -> dict[str, Any]:
@@ -93,23 +95,24 @@ def verdict_lines(gate: Gate, verdict: Verdict | None) -> list[str]:
     if verdict is None:
         return ["No answer: there are no candidates."]
     if verdict.refusal:
-        return [f"No answer: {verdict.refusal}.", "What came nearest, but is not given as an answer:"]
+        return [f"No answer: {verdict.refusal}.", "Nearest miss, which is not given as an answer:"]
     return [f"{confident(gate, verdict.confidence)} {gate.promise}"]
 
 
 def elsewhere(gate: Gate) -> tuple[str, ...]:
-    """That a gate for given candidates was not made on one's files, where that is so."""
+    """That a gate was not made on one's files, where that is so."""
     from demur import registry
-    from demur.asking.gate import is_for_files
+    from demur.asking.gates.gate import is_for_any_files, is_for_files, second_ranker_of
 
-    if is_for_files(gate):
+    if is_for_files(gate) and not is_for_any_files(gate):
         return ()
     known = registry.names("dataset")
     parts = [part.strip() for part in gate.certificate.data.split("+")]
     homes = [home if (home := part.partition("/")[0]) in known else part for part in parts]
     where = ", ".join(dict.fromkeys(homes)) or "given candidates"
-    ranker, qualifier = (spec.partition("(")[0] for spec in (gate.ranker, gate.qualifier))
-    how = "" if qualifier == "margin" else f" --qualifier {qualifier}"
+    ranker = (second_ranker_of(gate) or "none").partition("(")[0]
+    qualifier = gate.qualifier.partition("(")[0]
+    how = "" if qualifier == "margin" or is_for_any_files(gate) else f" --qualifier {qualifier}"
     return (
         f"They were of {where}, not of your files: "
         f"`demur calibrate {ranker} LABELLED{how} --from FILES` makes a promise about those.",

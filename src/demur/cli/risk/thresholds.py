@@ -1,4 +1,4 @@
-"""How thresholds are told and kept once `demur calibrate` has found them, or that there are none."""
+"""How `demur calibrate` shows and saves the threshold that it has found, or says that there is none."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 FAILED = 1
 _NOTHING: Mapping[str, Any] = {}
+_NAMES = {"ltt": "learn then test", "bonferroni": "Bonferroni"}
 
 
 def refuse(error: NoThreshold, json: bool, also: Mapping[str, Any] = _NOTHING) -> NoReturn:
-    """Nothing was misused, there is just no gate: that is a 1, and a script can tell it from a mistake."""
+    """Exit with 1, as there is no gate; 2 would be a mistake in the command."""
     if json:
         reached = {"lowest_risk": error.lowest, "more_labels": error.more}
         emit({**also, "threshold": None, "reason": str(error), **reached})
@@ -60,18 +61,21 @@ def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] =
     elif place != "-":
         found, console = gate.certificate, stdout()
         passing = "none, all pass" if gate.plain_threshold is None else f"{gate.threshold:.6g}"
-        share = percent(round(found.accepted / found.questions, 3))
+        share, method = (
+            percent(round(found.accepted / found.questions, 3)),
+            _NAMES.get(found.method, found.method),
+        )
         lines = [
             gate.promise,
             "",
             f"threshold  {passing}, by {found.qualifier}",
             f"answered   {found.accepted:,} of {found.questions:,} ({share}), {found.errors:,} of them wrong",
-            f"bound      {percent(round(found.bound, 4))} wrong, by the test it passed ({found.method})",
+            f"bound      at most {percent(round(found.bound, 4))} wrong (method: {method})",
             f"ranker     {found.ranker}",
         ]
         for line in lines:
             console.print(line, markup=False)
-    note(f"gate written to {place}" if place is not None else "the gate is not kept; -o gate.json writes it")
+    note(f"gate written to {place}" if place is not None else "the gate is not saved; -o gate.json saves it")
 
 
 def planned(plan: Plan, json: bool) -> None:
@@ -108,7 +112,7 @@ def planned(plan: Plan, json: bool) -> None:
     console.print(table)
     if any(level.coverage is None for level in plan.levels):
         least = "no risk below 99 %" if plan.lowest is None else f"{percent(plan.lowest)} wrong"
-        console.print(f"\nThe least that these labels can promise: {least}.", markup=False)
+        console.print(f"\nThe lowest risk that these labels can promise: {least}.", markup=False)
     told = f"{plan.questions:,} labelled questions, {plan.tested:,} of them tested on"
     console.print(f"\n{plan.ranker}, {plan.qualifier}: {told}", markup=False)
     console.print(f"Each risk by itself, with {percent(plan.confidence)} confidence.", markup=False)
@@ -120,7 +124,7 @@ def _round(number: int) -> str:
 
 
 def checked(check: Check, json: bool) -> None:
-    """Tell what new data say of a gate; exit with 1 if they speak against it."""
+    """Tell what new data say of a gate; exit with 1 if they contradict it."""
     from dataclasses import asdict
 
     if json:

@@ -9,7 +9,7 @@ from demur.cli.console import emit, meter, note, stdout, warnings_noted
 from demur.cli.risk import thresholds
 
 if TYPE_CHECKING:
-    from demur.asking.withheld import Missed, Withheld
+    from demur.asking.gates.withheld import Missed, Withheld
     from demur.risk.gates.gate import Gate
 
 _SHOWN = 10
@@ -28,9 +28,9 @@ def write_gate(
     output: str | None,
     json: bool,
 ) -> None:
-    """Take entries of the FAQ away, ask their questions, and write the gate; exit with 1 if there is none."""
+    """Remove entries of the FAQ, ask their questions, and write the gate; exit with 1 if there is none."""
     from demur.asking import Library
-    from demur.asking.withheld import withheld
+    from demur.asking.gates.withheld import withheld
     from demur.cli.options.documents import asked_of
     from demur.errors import NoThreshold
     from demur.kb.folder import KnowledgeBase
@@ -52,7 +52,7 @@ def write_gate(
         output = output or str(base)
     if output is not None:
         gate.save(thresholds.place_for("none", output) or output)
-    note(f"gate written to {output}" if output else "the gate is not kept; -o gate.json writes it")
+    note(f"gate written to {output}" if output else "the gate is not saved; -o gate.json saves it")
 
 
 def _tell(found: Withheld, gate: Gate, json: bool) -> None:
@@ -80,12 +80,12 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
         gate.promise,
         "",
         f"threshold  {gate.threshold:.4g}, by the chance that an answer is right",
-        f"taken away {certificate.questions:,} of {found.entries:,} entries; {certificate.errors:,} answered",
+        f"removed    {certificate.questions:,} of {found.entries:,} entries; {certificate.errors:,} answered",
         f"bound      {percent(round(certificate.bound, 4))} of such questions answered",
         f"estimate   {percent(round(left_out, 4))} answered where one entry at a time is left out, of "
-        f"{len(found.alone):,}; this is no promise",
+        f"{len(found.alone):,}; this is not a promise",
         f"estimate   {percent(round(answered, 4))} answered rightly where the entry is there and its "
-        "question has slips or is bare words; people word things more freely",
+        "question has typos or is bare words; people word things more freely",
         "",
         *(f"– {sentence}" for sentence in gate.scope),
     ]
@@ -96,7 +96,7 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
 
 
 def _alike(some: list[Missed]) -> None:
-    """Entries that say nearly the same as others, to be joined by whoever wrote them."""
+    """List entries that say nearly the same as others, to be joined by whoever wrote them."""
     from demur.cli.console import harmless
 
     if not some:

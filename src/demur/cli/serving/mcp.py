@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from demur.cli.options.documents import FromOption, KbOption, StemOption
-from demur.cli.options.gates import GateOption, RiskOption
+from demur.cli.options.gates import GateOption, LapseOption, RiskOption
 from demur.cli.options.services import (
     AllowHostOption,
     ExampleFlag,
@@ -29,8 +29,9 @@ def mcp(
     stem: StemOption = "english",
     gate: GateOption = None,
     risk: RiskOption = None,
+    lapse: LapseOption = None,
     http: Annotated[
-        bool, typer.Option("--http", help="Speak HTTP at /mcp, in place of stdin and stdout.")
+        bool, typer.Option("--http", help="Serve HTTP at /mcp, in place of stdin and stdout.")
     ] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8000,
@@ -38,16 +39,16 @@ def mcp(
     no_key: NoKeyFlag = False,
     allow_host: AllowHostOption = None,
 ) -> None:
-    """Let assistants ask files over the Model Context Protocol; what cannot be answered is told as such."""
+    """Let assistants ask files over the Model Context Protocol; they learn when there is no answer."""
     from demur.cli.console import note
     from demur.cli.options.services import check_address, keys, opening
     from demur.errors import UsageError, require
 
     require("mcp", extra="mcp")
     if not sources and not example and kb is None:
-        what = "there is nothing to ask"
+        what = "there are no documents to ask"
         raise UsageError(f"{what}; name files with --from, a knowledge base with --kb, or say --example")
-    open_service = opening(sources, example, ranker, gate, reader, risk, stem, kb)
+    open_service = opening(sources, example, ranker, gate, reader, risk, stem, kb, lapse)
     if not http:
         from demur.serving.assistants import create_mcp
 
@@ -56,8 +57,8 @@ def mcp(
     check_address(host, key_file, no_key)
     for module in ("uvicorn", "prometheus_client"):
         require(module, extra="serve")
-    from demur.serving.running import run_mcp
-    from demur.serving.shield import Rules
+    from demur.serving.guards.shield import Rules
+    from demur.serving.process.running import run_mcp
 
     rules = Rules(keys=keys(key_file), hosts=frozenset(name.lower() for name in allow_host or ()))
     run_mcp(open_service(), rules, host, port, lambda url: note(f"demur serves assistants on {url}/mcp"))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from demur.cli.options.documents import FromOption, KbOption, StemOption
-from demur.cli.options.gates import GateOption, RiskOption
+from demur.cli.options.gates import GateOption, LapseOption, RiskOption
 from demur.cli.options.services import (
     AllowHostOption,
     ExampleFlag,
@@ -36,58 +36,58 @@ def serve(
     allow_host: AllowHostOption = None,
     allow_origin: Annotated[
         list[str] | None,
-        typer.Option(metavar="URL", help="Another site whose pages may ask it; may be repeated."),
+        typer.Option(metavar="URL", help="An origin whose pages may send requests (CORS); may be repeated."),
     ] = None,
-    max_body: Annotated[float, typer.Option(metavar="MB", min=0.001, help="The largest body.")] = 16,
-    queue: Annotated[int, typer.Option(metavar="PAIRS", min=50, help="How many pairs may wait.")] = 20_000,
+    max_body: Annotated[float, typer.Option(metavar="MB", min=0.001, help="The largest request body.")] = 16,
+    queue: Annotated[
+        int, typer.Option(metavar="PAIRS", min=50, help="The largest number of pairs in the queue.")
+    ] = 20_000,
     deadline: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="In which a request must be answered.")
+        float, typer.Option(metavar="SECONDS", min=0.1, help="Time limit of a request.")
     ] = 120,
-    lapse: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="The share of passages that may change before a promise lapses."),
-    ] = 0.2,
+    lapse: LapseOption = None,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Let nobody change documents or labels over HTTP.")
+        bool, typer.Option("--read-only", help="Allow no change of documents or labels over HTTP.")
     ] = False,
     keep_questions: Annotated[
         bool,
-        typer.Option("--keep-questions", help="Keep what people ask in the knowledge base, to be labelled."),
+        typer.Option("--keep-questions", help="Keep the questions in the knowledge base, for labelling."),
     ] = False,
     access_log: Annotated[
-        bool, typer.Option("--access-log/--no-access-log", help="Log a line of JSON a request.")
+        bool, typer.Option("--access-log/--no-access-log", help="Log each request as a line of JSON.")
     ] = True,
     log_questions: Annotated[
-        bool, typer.Option("--log-questions", help="Log questions too; without it no text is logged.")
+        bool, typer.Option("--log-questions", help="Also log the questions; otherwise no text is logged.")
     ] = False,
 ) -> None:
-    """Serve ranking, quoting and asking over HTTP; existing clients of TEI, Cohere, Jina and vLLM may ask."""
+    """Serve ranking, quoting and asking over HTTP, for clients of TEI, Cohere, Jina and vLLM."""
     from demur.cli.console import note
-    from demur.cli.options.services import check_address, keys, opening
+    from demur.cli.options.services import check_address, collecting_later, keys, opening
     from demur.errors import UsageError, require
 
     if keep_questions and kb is None and not example:
-        raise UsageError("--keep-questions needs a knowledge base to keep them in; name one with --kb")
+        raise UsageError("--keep-questions needs a knowledge base; name one with --kb")
     check_address(host, key_file, no_key)
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         require(module, extra="serve")
-    from demur.serving.running import run
-    from demur.serving.server import Settings
-    from demur.serving.shield import MEGABYTE, Rules
+    with collecting_later():
+        from demur.serving.guards.shield import MEGABYTE, Rules
+        from demur.serving.process.running import run
+        from demur.serving.server import Settings
 
-    body = int(max_body * MEGABYTE)
-    rules = Rules(
-        keys=keys(key_file),
-        hosts=frozenset(name.lower() for name in allow_host or ()),
-        origins=frozenset(allow_origin or ()),
-        body=body,
-        bodies=max(16 * body, Rules.bodies),
-    )
-    settings = Settings(rules, queue, deadline, access_log, log_questions, read_only, keep_questions)
-    run(
-        opening(sources, example, ranker, gate, reader, risk, stem, kb, lapse),
-        settings,
-        host,
-        port,
-        lambda url: note(f"demur serves on {url}; stop it with Ctrl-C"),
-    )
+        body = int(max_body * MEGABYTE)
+        rules = Rules(
+            keys=keys(key_file),
+            hosts=frozenset(name.lower() for name in allow_host or ()),
+            origins=frozenset(allow_origin or ()),
+            body=body,
+            bodies=max(16 * body, Rules.bodies),
+        )
+        settings = Settings(rules, queue, deadline, access_log, log_questions, read_only, keep_questions)
+        run(
+            opening(sources, example, ranker, gate, reader, risk, stem, kb, lapse, lasting=True),
+            settings,
+            host,
+            port,
+            lambda url: note(f"demur serves on {url}; stop it with Ctrl-C"),
+        )

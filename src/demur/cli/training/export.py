@@ -15,17 +15,23 @@ def export(
         str,
         typer.Argument(
             metavar="MODEL",
-            help="A cross-encoder, mini, net that matches words, committee: a folder or a Hugging Face id.",
+            help="A cross-encoder, mini, matching net or committee: a folder or a Hugging Face id.",
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")],
-    precision: Annotated[str, typer.Option(help="fp32, or for cross-encoders int8, the fastest.")] = "",
+    precision: Annotated[
+        str, typer.Option(help="fp32, or int8 for cross-encoders, which is the fastest.")
+    ] = "",
     calibrate: Annotated[
-        str, typer.Option(metavar="DATA", help="Texts like yours, labelled or not: a dataset or a file.")
+        str,
+        typer.Option(
+            metavar="DATA",
+            help="Texts like yours to calibrate int8 on, labelled or not: a dataset or a file.",
+        ),
     ] = "example/questions",
     json: JsonFlag = False,
 ) -> None:
-    """Write a model as a folder that needs no torch; a cross-encoder is several times as fast there."""
+    """Export a model to ONNX, for use without torch; a cross-encoder becomes several times as fast."""
     from dataclasses import asdict
 
     from demur import rankers

@@ -24,46 +24,46 @@ def train(
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="The folder for the model.")
     ] = None,
     data: Annotated[
-        str | None, typer.Option(help="Without a recipe: labelled pools, a dataset or a file; joined by +.")
+        str | None,
+        typer.Option(
+            help="Training data, without a recipe: labelled pools, a dataset or a "
+            "file; several are joined by +."
+        ),
     ] = None,
     dev: Annotated[
         str | None,
-        typer.Option(help="Other labelled pools: they decide when to stop, and measure it."),
+        typer.Option(help="Dev set: other labelled pools, for early stopping and evaluation."),
     ] = None,
     trainer: Annotated[
         str | None,
-        typer.Option(
-            help="What is trained, with its settings; see docs/settings.md. Default: a siamese net."
-        ),
+        typer.Option(help="The trainer with its settings, see docs/settings.md. Default: a siamese net."),
     ] = None,
     base: Annotated[
         str | None,
-        typer.Option(
-            help="Train a cross-encoder, from this encoder: minilm, a Hugging Face id, or a folder."
-        ),
+        typer.Option(help="Train a cross-encoder from this encoder: minilm, a Hugging Face id, or a folder."),
     ] = None,
     precision: Annotated[
         str | None,
         typer.Option(
-            help="What torch computes in: bf16, fp32, fp16 on a GPU; auto is the fastest here. Small nets, "
-            "such as siamese, always learn in fp32."
+            help="Number format of torch: bf16, fp32, or fp16 on a GPU; auto is the fastest here. Small "
+            "nets, such as siamese, always learn in fp32."
         ),
     ] = None,
-    scale: Annotated[
-        str | None, typer.Option(help="Which of the recipe's scales to run it at, such as full.")
-    ] = None,
-    questions: Annotated[int, typer.Option(min=0, help="Learn from so many of the data's; 0 is all.")] = 0,
+    scale: Annotated[str | None, typer.Option(help="One of the recipe's scales, such as full.")] = None,
+    questions: Annotated[
+        int, typer.Option(min=0, help="Number of questions of --data to learn from; 0 is all.")
+    ] = 0,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Train a ranker from labels. The same command goes on where a run was stopped."""
+    """Train a ranker on labels. The same command resumes a run that was stopped."""
     from demur.errors import UsageError
     from demur.reading import Reader
-    from demur.training.distributed import leads
+    from demur.training.loop.distributed import leads
     from demur.training.recipes.make_model import make
 
     if output is None:
-        raise UsageError("say with -o which folder the model is to lie in")
+        raise UsageError("name the model's folder with -o")
     wanted = _recipe(recipe, data, dev, _trainer(trainer, base, precision), scale, questions, seed)
     with warnings_noted(), _shown() as report:
         made = make(wanted, output, report)
@@ -80,10 +80,10 @@ def train(
             f"on {made.dev.data}, {made.dev.pools:,} questions, {made.dev.convention}", markup=False
         )
     judged, seen = (sum(stage.counts[what] for stage in made.stages) for what in ("pairs", "pools"))
-    on = f"{judged:,} judged answers" if judged else f"{seen:,} questions without labels"
+    on = f"{judged:,} labelled answers" if judged else f"{seen:,} questions without labels"
     if isinstance(made.ranker, Reader):
         on = f"{seen:,} questions"
-    already = "made before, and left as it is: " if made.before else ""
+    already = "already trained, and left as it is: " if made.before else ""
     note(f"{already}trained on {on}: {made.folder}")
 
 
@@ -107,9 +107,9 @@ def _recipe(
         raise UsageError("name a recipe, or labelled pools with --data; one of the two")
     if path is not None:
         if dev or trainer or questions or seed:
-            what = "--dev, --trainer, --base, --precision, --questions and --seed go with --data"
-            raise UsageError(f"{what}; a recipe says them itself")
-        found = toml.read(Recipe, path)
+            what = "--dev, --trainer, --base, --precision, --questions and --seed need --data"
+            raise UsageError(f"{what}; a recipe has its own")
+        found = toml.read_toml(Recipe, path)
         return found if scale is None else replace(found, scale=scale)
     if scale is not None:
         raise UsageError("--scale is one of a recipe's; without a recipe, say --questions and --trainer")
@@ -129,7 +129,7 @@ def _trainer(trainer: str | None, base: str | None, precision: str | None = None
     if precision is None:
         return trainer
     if trainer is None:
-        raise UsageError("--precision goes with --base or --trainer; the net trained without them has none")
+        raise UsageError("--precision needs --base or --trainer; the default net has none")
     return _with(trainer, "precision", precision)
 
 

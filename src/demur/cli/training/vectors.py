@@ -10,7 +10,7 @@ import typer
 from demur.cli.console import JsonFlag, emit, meter, note, say, warnings_noted
 
 if TYPE_CHECKING:
-    from demur.embedders.tables import Table
+    from demur.embedders.word_vectors.tables import Table
 
 SHOWN = 10  # words
 
@@ -31,21 +31,25 @@ def train(
         ),
     ],
     output: Output,
-    width: Annotated[int, typer.Option(min=1, help="Numbers in a vector.")] = 300,
-    window: Annotated[int, typer.Option(min=1, help="Words to each side that a word is learnt from.")] = 8,
-    min_count: Annotated[int, typer.Option(min=1, help="How often a word must occur.")] = 10,
-    epochs: Annotated[int, typer.Option(min=1, help="How often the texts are read.")] = 10,
+    width: Annotated[int, typer.Option(min=1, help="Dimensions of a vector.")] = 300,
+    window: Annotated[int, typer.Option(min=1, help="Context words on each side.")] = 8,
+    min_count: Annotated[int, typer.Option(min=1, help="Rarer words are left out.")] = 10,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the texts.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the training.")] = 0,
-    threads: Annotated[int, typer.Option(min=1, help="With one thread the result is always the same.")] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Number of threads; only with 1 is the result always the same.")
+    ] = 1,
     model: Annotated[
         str, typer.Option(help="skipgram, cbow, or ppmi: by counting, without epochs.")
     ] = "skipgram",
-    clean: Annotated[str, typer.Option(help="What is a word: paper (its clean-up) or plain.")] = "paper",
+    clean: Annotated[
+        str, typer.Option(help="How texts are cleaned: paper (as in the paper) or plain.")
+    ] = "paper",
     stopwords: Annotated[str, typer.Option(help="drop or keep.")] = "drop",
     json: JsonFlag = False,
 ) -> None:
     """Train word vectors on the unlabelled texts of datasets, or on your own files."""
-    from demur.embedders import skipgram, table_formats
+    from demur.embedders.word_vectors import skipgram, table_formats
 
     how = skipgram.Training(width, window, min_count, epochs, seed, model, clean, stopwords)
     table_formats.check_name(output)
@@ -53,7 +57,7 @@ def train(
         texts = (text for source in sources for text in _texts(source))
         made = {"texts of": sources}
         table = skipgram.train(texts, how, threads=threads, made=made, meter=meter)
-    table_formats.write(output, table)
+    table_formats.write_table(output, table)
     if json:
         emit({"output": output, **_facts(table)})
     else:
@@ -72,8 +76,8 @@ def show(
     json: JsonFlag = False,
 ) -> None:
     """Show what a file of word vectors holds, and how it was made."""
-    from demur.embedders.tables import table
-    from demur.embedders.words import located
+    from demur.embedders.word_vectors.embedder import located
+    from demur.embedders.word_vectors.tables import table
 
     with warnings_noted():
         found = table(located(vectors))
@@ -94,19 +98,20 @@ def convert(
     ],
     output: Output,
     half: Annotated[
-        bool, typer.Option("--half", help="Two bytes to a number, in .safetensors only.")
+        bool, typer.Option("--half", help="Half precision (2 bytes per number), in .safetensors only.")
     ] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Keep only the first so many words.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Keep only the first N words.")] = None,
     words_of: Annotated[
-        list[str] | None, typer.Option(help="Keep only words that these data or files have; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Keep only the words of these datasets or files; may be repeated."),
     ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Write word vectors in another format, all of them or only what you need."""
-    from demur.cleaning import clean
-    from demur.embedders import table_formats
-    from demur.embedders.tables import table
-    from demur.embedders.words import located
+    from demur.embedders.word_vectors import table_formats
+    from demur.embedders.word_vectors.cleaning import clean
+    from demur.embedders.word_vectors.embedder import located
+    from demur.embedders.word_vectors.tables import table
     from demur.errors import UsageError
     from demur.text import tokenize
 
@@ -121,7 +126,7 @@ def convert(
     if not len(found):
         what = f"no word of {' and '.join(words_of or [vectors])} has a vector in {vectors}"
         raise UsageError(f"{what}, so nothing is written; name other texts or other vectors")
-    table_formats.write(output, found, half)
+    table_formats.write_table(output, found, half)
     if json:
         emit({"output": output, **_facts(found)})
     else:
@@ -145,9 +150,9 @@ def _texts(source: str) -> Iterator[str]:
 
     from demur import data, registry
     from demur.data import formats
-    from demur.embedders import dataset_vectors
+    from demur.embedders.word_vectors import dataset_vectors
     from demur.errors import DemurError
-    from demur.kb.documents import read_documents, readable
+    from demur.kb.files.documents import read_documents, readable
 
     path = Path(source)
     if source.partition("/")[0] not in registry.names("dataset") and path.exists():

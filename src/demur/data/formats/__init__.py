@@ -8,28 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from demur.data.formats.checks import repeated, shown, unwritable
+from demur.data.formats import jsonl, parquet
 from demur.data.formats.known import FORMATS, Format, by_first_line, by_name, format_named
+from demur.data.formats.shared.checks import repeated, shown, unwritable
 from demur.data.formats.trec import read_qrels, read_run, run_lines, write_qrels, write_run
-from demur.errors import UsageError
+from demur.errors import DataError, UsageError
+from demur.renamed import old_names
 from demur.types import Pool
 
 __all__ = [
     "FORMATS",
     "Format",
     "detect",
-    "read",
+    "each_row",
+    "read_pools",
     "read_qrels",
     "read_run",
     "run_lines",
-    "write",
+    "write_pools",
     "write_qrels",
     "write_run",
 ]
 
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__, {"read": "read_pools", "write": "write_pools"})
 
-def read(path: str | Path, format: str | None = None) -> Iterator[Pool]:
+
+def read_pools(path: str | Path, format: str | None = None) -> Iterator[Pool]:
     """The pools of a file or folder, one at a time; ``-`` is stdin, as jsonl unless a format is given.
 
     At most one pool is held, but SQuAD files are held whole, and of a BEIR folder the judged documents.
@@ -40,7 +47,22 @@ def read(path: str | Path, format: str | None = None) -> Iterator[Pool]:
     return chosen.read(path)
 
 
-def write(path: str | Path, pools: Iterable[Pool], format: str | None = None) -> int:
+def each_row(path: str | Path, format: str | None = None) -> Iterator[tuple[int, Pool | DataError]]:
+    """The pools of a file with the numbers of their rows; in place of a bad row, what is wrong with it.
+
+    A row is a line of JSONL or a row of parquet, which can be left out alone. Of other formats, where a pool
+    may have many lines, pools are numbered, and the first error is raised.
+    """
+    if format is None:
+        try:
+            format = detect(path)
+        except DataError:  # the first line has keys that nobody knows; others may be sound
+            format = "jsonl"
+    rows = {"jsonl": jsonl.each_row, "parquet": parquet.each_row}.get(format)
+    return enumerate(read_pools(path, format), 1) if rows is None else rows(path)
+
+
+def write_pools(path: str | Path, pools: Iterable[Pool], format: str | None = None) -> int:
     """How many pools were written; the file appears only when all are. ``.gz`` packs it, ``-`` is stdout."""
     chosen = format_named(by_name(path) if format is None else format)
     if chosen.write is None:
@@ -84,6 +106,6 @@ class _Stream:
                 if type(mark) is not int and mark is not None and not hasattr(mark, "__index__"):
                     what = f"has the label {shown(mark)}, which is not a whole number"
                     raise unwritable(
-                        pool, what, self.path, "use whole numbers, or None where nobody has judged"
+                        pool, what, self.path, "use whole numbers, or None where there is no judgement"
                     )
             yield pool

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from demur.data.formats.checks import unwritable
-from demur.data.formats.jsonlines import encoded, id_of, kept, objects, others, text_of
-from demur.data.formats.passages import candidate, passage
+from demur.data.formats.shared.checks import unwritable
+from demur.data.formats.shared.jsonlines import checked_extra, encoded, id_of, objects, other_keys, text_of
+from demur.data.formats.shared.passages import candidate, passage
 from demur.data.formats.trec import beir_header, beir_line, read_qrels
 from demur.errors import DataError, UsageError
 from demur.files import replacing
@@ -31,7 +31,7 @@ _QUERY = frozenset({"_id", "text"})
 _FIX = "a BEIR folder has corpus.jsonl, queries.jsonl and qrels/test.tsv"
 
 
-def read(path: str | Path) -> Iterator[Pool]:
+def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a split, in the order of the queries."""
     root, judgements = _split(Path(path))
     qrels = read_qrels(judgements)
@@ -45,7 +45,7 @@ def read(path: str | Path) -> Iterator[Pool]:
             what = f"document {missing[0]!r}, judged for query {id!r}, is not in the corpus"
             raise DataError(what, path=judgements, fix="add it to the corpus, or drop the judgement")
         found = tuple(_labelled(documents[document], mark) for document, mark in judged.items())
-        extra = others(line, _QUERY)
+        extra = other_keys(line, _QUERY)
         yield Pool(id, question, found, extra) if extra else Pool(id, question, found)
     if qrels:
         what = f"query {next(iter(qrels))!r} is judged, but not in the queries (or twice in them)"
@@ -55,6 +55,11 @@ def read(path: str | Path) -> Iterator[Pool]:
 def is_split(path: Path) -> bool:
     """Whether a path is a judgement file of a BEIR folder."""
     return _names_split(path) and _maybe(path.parent.parent / "corpus.jsonl") is not None
+
+
+def is_beir(path: Path) -> bool:
+    """Whether a path is a BEIR folder."""
+    return path.is_dir() and _maybe(path / "corpus.jsonl") is not None
 
 
 def _names_split(path: Path) -> bool:
@@ -96,17 +101,17 @@ def _labelled(document: Candidate, label: int) -> Candidate:
     return Candidate(document.id, document.text, label, document.extra)
 
 
-def write(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write a new folder, which is not there at all before it is whole."""
     path = Path(path)
     root, split = (path.parent.parent, path.name) if _names_split(path) else (path, "test.tsv")
     if str(path) == "-":
         raise UsageError("a BEIR folder cannot be written to stdout; name a folder")
     if root.is_file() or (root.is_dir() and any(root.iterdir())):
-        raise DataError("is there already", path=root, fix="remove it, or name another folder")
+        raise DataError("exists already", path=root, fix="remove it, or name another folder")
     beside = root.with_name(f".{root.name}.{os.getpid()}.part")
     if not root.parent.is_dir():
-        raise DataError("the folder to write into is not there", path=root, fix="make it first")
+        raise DataError("the folder to write into does not exist", path=root, fix="make it first")
     try:
         (beside / "qrels").mkdir(parents=True)
         _write(beside, split, pools, path)
@@ -127,17 +132,19 @@ def _write(folder: Path, split: str, pools: Iterable[Pool], path: Path) -> None:
                 what = "occurs twice" if pool.id in ids else "has no candidates, so nothing would be judged"
                 raise unwritable(pool, what, path)
             ids.add(pool.id)
-            query = {"_id": pool.id, "text": pool.question, **kept(pool.extra, _QUERY, pool, path)}
+            query = {"_id": pool.id, "text": pool.question, **checked_extra(pool.extra, _QUERY, pool, path)}
             queries.write(encoded(query) + "\n")
             for one in pool.candidates:
                 if one.label is None:
                     fix = "drop such candidates, or write .jsonl"
-                    raise unwritable(pool, f"has a candidate {one.id!r} that nobody has judged", path, fix)
+                    raise unwritable(pool, f"has a candidate {one.id!r} without a label", path, fix)
                 document = encoded(passage(one, "_id", pool, path))
                 if one.id not in documents:
                     corpus.write(document + "\n")
                     documents[one.id] = hash(document)
                 elif documents[one.id] != hash(document):
                     fix = "give documents ids of their own, or write .jsonl"
-                    raise unwritable(pool, f"has a document {one.id!r} that was another before", path, fix)
+                    raise unwritable(
+                        pool, f"has a document {one.id!r} whose text was different before", path, fix
+                    )
                 qrels.write(beir_line(pool.id, one.id, one.label, path))

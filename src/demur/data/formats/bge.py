@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from demur.data.formats.checks import build_pool
-from demur.data.formats.jsonlines import list_of, objects, others, text_of
+from demur.data.formats.shared.checks import build_pool
+from demur.data.formats.shared.jsonlines import list_of, objects, other_keys, text_of
 from demur.types import Candidate, Pool
 
 _KEYS = frozenset({"query", "pos", "neg"})
 
 
-def read(path: str | Path) -> Iterator[Pool]:
+def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
     for number, (place, line) in enumerate(objects(path), 1):
         positive = list_of(line, "pos", place, str)
@@ -24,4 +24,6 @@ def read(path: str | Path) -> Iterator[Pool]:
         marks = [1] * len(positive) + [0] * len(negative)
         pairs = enumerate(zip(positive + negative, marks, strict=True))
         candidates = [Candidate(f"{number}-{n}", text, mark) for n, (text, mark) in pairs]
-        yield build_pool(str(number), text_of(line, "query", place), candidates, place, others(line, _KEYS))
+        yield build_pool(
+            str(number), text_of(line, "query", place), candidates, place, other_keys(line, _KEYS)
+        )

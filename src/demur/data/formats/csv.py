@@ -11,7 +11,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from demur.data.formats import columns
+from demur.data.formats.shared import columns
 from demur.errors import DataError
 from demur.files import LONGEST_LINE, opened, raw_lines, replacing
 from demur.types import Pool
@@ -19,7 +19,7 @@ from demur.types import Pool
 _LONGEST = LONGEST_LINE  # characters in a field; Python's own limit is 131,072
 
 
-def read(path: str | Path) -> Iterator[Pool]:
+def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
     return columns.pools(_cells(path), path, header=True)
 
@@ -56,7 +56,7 @@ def _text(path: str | Path) -> Iterator[str]:
                 raise DataError(what, path=path, line=line, fix="save the file as UTF-8") from None
 
 
-def write(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write pools with the columns question, answer, label, question_id, answer_id, then extras."""
     with replacing(path) as file:
         writer = csv.writer(file)

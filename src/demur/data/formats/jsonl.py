@@ -10,24 +10,56 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from demur.data.formats.checks import Place, build_pool, label
-from demur.data.formats.jsonlines import Object, encoded, id_of, kept, list_of, objects, others, text_of
-from demur.files import replacing
+from demur.data.formats.shared.checks import Place, build_pool, label
+from demur.data.formats.shared.jsonlines import (
+    Object,
+    checked_extra,
+    encoded,
+    id_of,
+    list_of,
+    object_of,
+    objects,
+    other_keys,
+    text_of,
+)
+from demur.errors import DataError
+from demur.files import decoded, opened, raw_lines, replacing
 from demur.types import Candidate, Pool
 
 _POOL = frozenset({"id", "question", "candidates"})
 _CANDIDATE = frozenset({"id", "text", "label"})
 
 
-def read(path: str | Path) -> Iterator[Pool]:
+def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
     for place, line in objects(path):
-        id = id_of(line, "id", place) if "id" in line else str(place.line)
-        question = text_of(line, "question", place)
-        raw = list_of(line, "candidates", place, dict)
-        extra = None if line.keys() <= _POOL else others(line, _POOL)
-        candidates = [_candidate(one, n, place, id) for n, one in enumerate(raw)]
-        yield build_pool(id, question, candidates, place, extra)
+        yield _pool(line, place)
+
+
+def each_row(path: str | Path) -> Iterator[tuple[int, Pool | DataError]]:
+    """The pools of a file with the numbers of their lines; in place of a bad line, what is wrong with it."""
+    with opened(path) as file:
+        for number, raw in raw_lines(file, path):
+            if raw.strip():
+                yield number, pool_in(raw, number, path)
+
+
+def pool_in(raw: bytes, number: int, path: str | Path) -> Pool | DataError:
+    """The pool in a line, or what is wrong with it."""
+    place = Place(path, number)
+    try:
+        return _pool(object_of(decoded(raw, number, path), place), place)
+    except DataError as error:
+        return error
+
+
+def _pool(line: Object, place: Place) -> Pool:
+    id = id_of(line, "id", place) if "id" in line else str(place.line)
+    question = text_of(line, "question", place)
+    raw = list_of(line, "candidates", place, dict)
+    extra = None if line.keys() <= _POOL else other_keys(line, _POOL)
+    candidates = [_candidate(one, n, place, id) for n, one in enumerate(raw)]
+    return build_pool(id, question, candidates, place, extra)
 
 
 def _candidate(raw: Object, number: int, place: Place, pool: str) -> Candidate:
@@ -39,11 +71,11 @@ def _candidate(raw: Object, number: int, place: Place, pool: str) -> Candidate:
         id = id if type(id) is str else id_of(raw, "id", inside)
         text, mark = text_of(raw, "text", inside), label(mark, inside)
     if not raw.keys() <= _CANDIDATE:
-        return Candidate(id, text, mark, others(raw, _CANDIDATE))
+        return Candidate(id, text, mark, other_keys(raw, _CANDIDATE))
     return Candidate(id, text, mark)
 
 
-def write(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write any pools."""
     with replacing(path) as file:
         for pool in pools:
@@ -58,7 +90,7 @@ def line(pool: Pool, path: str | Path = "-") -> str:
         if candidate.label is not None:
             one["label"] = int(candidate.label)
         if candidate.extra:
-            one.update(kept(candidate.extra, _CANDIDATE, pool, path))
+            one.update(checked_extra(candidate.extra, _CANDIDATE, pool, path))
         candidates.append(one)
     whole = {"id": pool.id, "question": pool.question, "candidates": candidates}
-    return encoded({**whole, **kept(pool.extra, _POOL, pool, path)}) + "\n"
+    return encoded({**whole, **checked_extra(pool.extra, _POOL, pool, path)}) + "\n"

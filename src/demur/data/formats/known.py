@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from demur.data.formats import beir, bge, csv, jsonl, parquet, sentence_transformers, squad, tevatron, tsv
-from demur.data.formats.jsonlines import shown_list
+from demur.data.formats.shared.jsonlines import shown_list
 from demur.errors import DataError, UnknownName, UsageError
 from demur.files import lines
 from demur.types import Pool
@@ -28,28 +28,33 @@ class Format:
 
 _ALL = [
     Format(
-        "jsonl", "one pool per line", (".jsonl", ".ndjson"), jsonl.read, jsonl.write, ("question candidates",)
+        "jsonl",
+        "one pool per line",
+        (".jsonl", ".ndjson"),
+        jsonl.read_pools,
+        jsonl.write_pools,
+        ("question candidates",),
     ),
-    Format("tsv", "question, answer, label", (".tsv",), tsv.read, tsv.write),
+    Format("tsv", "question, answer, label", (".tsv",), tsv.read_pools, tsv.write_pools),
     Format("asnq", "question, answer, label from 1 to 4", (), tsv.read_asnq),
-    Format("csv", "question, answer, label with a header", (".csv",), csv.read, csv.write),
-    Format("parquet", "one pool per row", (".parquet",), parquet.read, parquet.write),
-    Format("beir", "a folder of corpus, queries and judgements", (), beir.read, beir.write),
-    Format("squad", "questions with a paragraph", (".json",), squad.read, squad.write),
+    Format("csv", "question, answer, label with a header", (".csv",), csv.read_pools, csv.write_pools),
+    Format("parquet", "one pool per row", (".parquet",), parquet.read_pools, parquet.write_pools),
+    Format("beir", "a folder of corpus, queries and judgements", (), beir.read_pools, beir.write_pools),
+    Format("squad", "questions with a paragraph", (".json",), squad.read_pools, squad.write_pools),
     Format(
         "tevatron",
         "training JSONL of Tevatron",
         (),
-        tevatron.read,
-        tevatron.write,
+        tevatron.read_pools,
+        tevatron.write_pools,
         ("query positive_passages",),
     ),
-    Format("bge", "training JSONL of FlagEmbedding", (), bge.read, None, ("query pos",)),
+    Format("bge", "training JSONL of FlagEmbedding", (), bge.read_pools, None, ("query pos",)),
     Format(
         "sentence-transformers",
         "training JSONL of sentence-transformers",
         (),
-        sentence_transformers.read,
+        sentence_transformers.read_pools,
         None,
         ("anchor positive", "query docs labels", "query answer", "question answer", "sentence1 sentence2"),
     ),
@@ -97,4 +102,4 @@ def by_first_line(path: str | Path) -> str:
         if any(set(keys.split()) <= value.keys() for keys in format.keys):
             return format.name
     what = f"no known format has the keys {shown_list(', '.join(value)) or '(none)'}"
-    raise DataError(what, path=path, line=first[0], fix="ours are id, question and candidates")
+    raise DataError(what, path=path, line=first[0], fix="demur's own are id, question and candidates")

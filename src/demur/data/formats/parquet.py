@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from demur.data.formats import columns
-from demur.data.formats.checks import Place, build_pool, label, unwritable
-from demur.data.formats.jsonlines import Object, encoded, id_of, kept, list_of, text_of
+from demur.data.formats.shared import columns
+from demur.data.formats.shared.checks import Place, build_pool, label, unwritable
+from demur.data.formats.shared.jsonlines import Object, checked_extra, encoded, id_of, list_of, text_of
 from demur.errors import DataError, require
 from demur.files import opened, replacing
 from demur.types import Candidate, Pool
@@ -26,8 +26,19 @@ _NOTHING: frozenset[str] = frozenset()
 _KEYS = frozenset({"id", "question", "candidates", "extra"})
 
 
-def read(path: str | Path) -> Iterator[Pool]:
+def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
+    for _, found in each_row(path):
+        if isinstance(found, DataError):
+            raise found
+        yield found
+
+
+def each_row(path: str | Path) -> Iterator[tuple[int, Pool | DataError]]:
+    """The pools of a file with their numbers; in place of a row that holds none, what is wrong with it.
+
+    In a flat table a pool has many rows, so the first that is wrong is the end of it.
+    """
     pyarrow, parquet = _pyarrow()
     with opened(path) as file, _sound(pyarrow, path):
         source = file if file.seekable() else io.BytesIO(file.read())
@@ -36,11 +47,15 @@ def read(path: str | Path) -> Iterator[Pool]:
         table = parquet.ParquetFile(source)
         names = set(table.schema_arrow.names)
         if "candidates" not in names:
-            yield from columns.pools(_cells(table), path, header=True)
+            yield from enumerate(columns.pools(_cells(table), path, header=True), 1)
             return
         batches = table.iter_batches(batch_size=64, columns=sorted(names & _KEYS))
         for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
-            yield _pool(row, Place(path, None, f"row {number}"))
+            try:
+                found: Pool | DataError = _pool(row, Place(path, None, f"row {number}"))
+            except DataError as error:
+                found = error
+            yield number, found
 
 
 @contextmanager
@@ -89,7 +104,7 @@ def _extra(raw: Object, place: Place) -> Object | None:
     return value
 
 
-def write(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write any pools whose labels fit into 64 bits."""
     pyarrow, parquet = _pyarrow()
     text, label = pyarrow.string(), pyarrow.int64()
@@ -121,9 +136,9 @@ def _row(pool: Pool, path: str | Path) -> Object:
     for one in pool.candidates:
         if one.label is not None and not -(2**63) <= one.label < 2**63:
             raise unwritable(pool, f"has the label {one.label}, more than 64 bits hold", path)
-        extra = encoded(kept(one.extra, _NOTHING, pool, path)) if one.extra else None
+        extra = encoded(checked_extra(one.extra, _NOTHING, pool, path)) if one.extra else None
         candidates.append({"id": one.id, "text": one.text, "label": one.label, "extra": extra})
-    extra = encoded(kept(pool.extra, _NOTHING, pool, path)) if pool.extra else None
+    extra = encoded(checked_extra(pool.extra, _NOTHING, pool, path)) if pool.extra else None
     return {"id": pool.id, "question": pool.question, "candidates": candidates, "extra": extra}
 
 

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-from demur.data.formats.checks import Place, build_pool, label
-from demur.data.formats.jsonlines import Object, list_of, objects, text_of
-from demur.data.formats.rows import Row, gathered
+from demur.data.formats.shared.checks import Place, build_pool, label
+from demur.data.formats.shared.jsonlines import Object, list_of, objects, text_of
+from demur.data.formats.shared.rows import Row, gathered
 from demur.types import Candidate, Pool
 
 _QUESTIONS = ("query", "anchor", "question", "sentence1")
@@ -27,7 +27,7 @@ _MARKS = ("label", "score")
 Lines = Iterator[tuple[Place, Object]]
 
 
-def read(path: str | Path) -> Iterator[Pool]:
+def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
     lines = objects(path)
     for place, first in lines:

@@ -17,8 +17,17 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from demur.data.formats.checks import Place, build_pool, unwritable
-from demur.data.formats.jsonlines import Object, encoded, id_of, kept, kind, list_of, others, text_of
+from demur.data.formats.shared.checks import Place, build_pool, unwritable
+from demur.data.formats.shared.jsonlines import (
+    Object,
+    checked_extra,
+    encoded,
+    id_of,
+    kind,
+    list_of,
+    other_keys,
+    text_of,
+)
 from demur.errors import DataError
 from demur.files import replacing, whole
 from demur.types import Candidate, Pool
@@ -28,7 +37,7 @@ _OURS = frozenset({"title", "paragraph"})
 _FIX = 'SQuAD is one object {"data": [...]}; if each line is an object, say it is jsonl'
 
 
-def read(path: str | Path) -> Iterator[Pool]:
+def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, in its order."""
     text = whole(path)
     if not text.strip():
@@ -61,7 +70,7 @@ def _pool(question: Object, title: str, number: int, context: str, place: Place)
         for answer in list_of(question, "answers", place, dict):
             text_of(answer, "text", place)
     paragraph = Candidate(_paragraph_id(title, number), context, _label(question))
-    extra = {"title": title, "paragraph": number, **others(question, _KEYS | _OURS)}
+    extra = {"title": title, "paragraph": number, **other_keys(question, _KEYS | _OURS)}
     return build_pool(
         id_of(question, "id", place), text_of(question, "question", place), [paragraph], place, extra
     )
@@ -77,7 +86,7 @@ def _label(question: Object) -> int | None:
     return 1 if question.get("answers") else None
 
 
-def write(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write pools as reading gives them: a question with one paragraph, its title and number."""
     with replacing(path) as file:
         last: tuple[object, object, str] | None = None
@@ -108,11 +117,13 @@ def write(path: str | Path, pools: Iterable[Pool]) -> None:
 
 def _question(pool: Pool, path: str | Path) -> Object:
     rest = {key: value for key, value in pool.extra.items() if key not in _OURS}
-    question = {"id": pool.id, "question": pool.question, **kept(rest, _KEYS, pool, path)}
+    question = {"id": pool.id, "question": pool.question, **checked_extra(rest, _KEYS, pool, path)}
     title, number = pool.extra.get("title"), pool.extra.get("paragraph")
     if len(pool) == 1 and type(title) is str and type(number) is int:
         context = pool.candidates[0].text
         if _pool(question, title, number, context, Place(path)) == pool:
             return question
     fix = "write .jsonl, which holds any pool"
-    raise unwritable(pool, "is no SQuAD question: one paragraph with its title, number and label", path, fix)
+    raise unwritable(
+        pool, "is not a SQuAD question: one paragraph with its title, number and label", path, fix
+    )

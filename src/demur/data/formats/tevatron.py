@@ -10,16 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from demur.data.formats.checks import Place, build_pool, unwritable
-from demur.data.formats.jsonlines import Object, encoded, id_of, kept, list_of, objects, others, text_of
-from demur.data.formats.passages import candidate, passage
+from demur.data.formats.shared.checks import Place, build_pool, unwritable
+from demur.data.formats.shared.jsonlines import (
+    Object,
+    checked_extra,
+    encoded,
+    id_of,
+    list_of,
+    objects,
+    other_keys,
+    text_of,
+)
+from demur.data.formats.shared.passages import candidate, passage
 from demur.files import replacing
 from demur.types import Candidate, Pool
 
 _KEYS = frozenset({"query_id", "query", "positive_passages", "negative_passages", "demur_labels"})
 
 
-def read(path: str | Path) -> Iterator[Pool]:
+def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
     for place, line in objects(path):
         positive = list_of(line, "positive_passages", place, dict)
@@ -31,7 +40,7 @@ def read(path: str | Path) -> Iterator[Pool]:
             inside = Place(place.path, place.line, f"{'positive' if mark > 0 else 'negative'} passage")
             found.append(candidate(next(sides[mark <= 0]), "docid", mark, inside))
         id, question = id_of(line, "query_id", place), text_of(line, "query", place)
-        yield build_pool(id, question, found, place, others(line, _KEYS))
+        yield build_pool(id, question, found, place, other_keys(line, _KEYS))
 
 
 def _marks(line: Object, positive: int, negative: int, place: Place) -> list[int]:
@@ -44,7 +53,7 @@ def _marks(line: Object, positive: int, negative: int, place: Place) -> list[int
     return marks
 
 
-def write(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write pools whose candidates are all judged."""
     with replacing(path) as file:
         for pool in pools:
@@ -57,4 +66,4 @@ def write(path: str | Path, pools: Iterable[Pool]) -> None:
                 sides[(one.label or 0) <= 0].append(passage(one, "docid", pool, path))
             line: Object = {"query_id": pool.id, "query": pool.question, "positive_passages": sides[0]}
             line |= {"negative_passages": sides[1], "demur_labels": marks}
-            file.write(encoded({**line, **kept(pool.extra, _KEYS, pool, path)}) + "\n")
+            file.write(encoded({**line, **checked_extra(pool.extra, _KEYS, pool, path)}) + "\n")

@@ -1,8 +1,8 @@
 """TREC runs (``qid Q0 docid rank score tag``) and judgements (``qid 0 docid relevance``, or in BEIR's way).
 
-Columns are separated by spaces or tabs. The rank of a run is written but never believed, the second column
-may be anything, and scores keep every digit. Ids with spaces cannot be written, as no reader could tell
-them apart.
+Columns are separated by spaces or tabs. The rank of a run is written, but ignored when read; the second
+column may be anything, and scores keep every digit. Ids with spaces cannot be written, as no reader could
+tell them apart.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from demur.data.formats.checks import Place, label, number, shown
+from demur.data.formats.shared.checks import Place, label, number, shown
 from demur.errors import DataError, UsageError
 from demur.files import lines, replacing
 

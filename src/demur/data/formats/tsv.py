@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from demur.data.formats import columns
-from demur.data.formats.checks import Place, label, shown, unwritable
-from demur.data.formats.rows import Row, gathered
+from demur.data.formats.shared import columns
+from demur.data.formats.shared.checks import Place, label, shown, unwritable
+from demur.data.formats.shared.rows import Row, gathered
 from demur.errors import DataError
 from demur.files import lines, replacing
 from demur.types import Pool
@@ -25,7 +25,7 @@ from demur.types import Pool
 _ASNQ: dict[int | None, Mapping[str, int]] = {kind: {"asnq": kind} for kind in (1, 2, 3, 4)}
 
 
-def read(path: str | Path) -> Iterator[Pool]:
+def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
     return columns.pools(_cells(path), path, header=False)
 
@@ -54,7 +54,7 @@ def _asnq_rows(path: str | Path) -> Iterator[Row]:
         yield Row("", cells[0], "", cells[1], int(kind == 4), line, _ASNQ[kind])
 
 
-def write(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write pools whose texts have no tabs and line breaks."""
     with replacing(path) as file:
         for pool, cells in columns.table(pools, path):

@@ -11,8 +11,8 @@ from itertools import groupby
 from pathlib import Path
 
 from demur import files
-from demur.data.formats.checks import Place
-from demur.data.loaders.base import Loader, Split, csv_rows, relabelled, rows
+from demur.data.formats.shared.checks import Place
+from demur.data.loaders import Loader, Split, csv_rows, relabelled, rows
 from demur.errors import DataError
 from demur.types import Candidate, Pool
 

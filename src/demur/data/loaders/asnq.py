@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from demur.data import formats
-from demur.data.loaders.base import Loader, Split
+from demur.data.loaders import Loader, Split
 
 LOADER = Loader(
-    {name: Split(partial(formats.read, format="asnq"), (f"asnq/{name}.tsv.gz",)) for name in ("train", "dev")}
+    {
+        name: Split(partial(formats.read_pools, format="asnq"), (f"asnq/{name}.tsv.gz",))
+        for name in ("train", "dev")
+    }
 )

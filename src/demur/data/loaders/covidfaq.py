@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from demur.data.loaders.base import Loader, Split, rows
+from demur.data.loaders import Loader, Split, rows
 from demur.types import Candidate, Pool
 
 
-def read(answers: Path, queries: Path, questions: Path | None = None) -> Iterator[Pool]:
+def read_pools(answers: Path, queries: Path, questions: Path | None = None) -> Iterator[Pool]:
     """One pool per query over all answers, each under the FAQ's own questions, as `ask` ranks an FAQ."""
     asked: dict[str, str] = {}
     for _, (number, question) in rows(questions, 2) if questions else ():
@@ -25,5 +25,8 @@ def read(answers: Path, queries: Path, questions: Path | None = None) -> Iterato
 
 _FILES = ("covidfaq/answers.tsv.gz", "covidfaq/queries.tsv.gz")
 LOADER = Loader(
-    {"test": Split(read, (*_FILES, "covidfaq/questions.tsv.gz")), "test/answers-only": Split(read, _FILES)}
+    {
+        "test": Split(read_pools, (*_FILES, "covidfaq/questions.tsv.gz")),
+        "test/answers-only": Split(read_pools, _FILES),
+    }
 )

@@ -8,11 +8,11 @@ from itertools import islice
 from pathlib import Path
 
 from demur import files
-from demur.data.loaders.base import Loader, Split, csv_rows, rows, shaped
+from demur.data.loaders import Loader, Split, csv_rows, rows, shaped
 from demur.types import Candidate, Pool
 
 
-def read(questions: Path, qrels: Path, split: Path, answers: Path) -> Iterator[Pool]:
+def read_pools(questions: Path, qrels: Path, split: Path, answers: Path) -> Iterator[Pool]:
     """One pool per test question over all answers; those that the qrels name are positive."""
     right: dict[str, set[str]] = {}
     for _, (_, question, document) in islice(rows(qrels, 3), 1, None):
@@ -28,4 +28,4 @@ def read(questions: Path, qrels: Path, split: Path, answers: Path) -> Iterator[P
 
 
 _FILES = ("questions.tsv.gz", "qrels.tsv.gz", "split-qids.json", "test-answers.tsv.gz")
-LOADER = Loader({"test": Split(read, tuple(f"fiqa/{name}" for name in _FILES))})
+LOADER = Loader({"test": Split(read_pools, tuple(f"fiqa/{name}" for name in _FILES))})

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from demur.data.loaders.base import Loader, Split, binary, csv_rows, numbered, rows
+from demur.data.loaders import Loader, Split, binary, csv_rows, numbered, rows
 from demur.types import Candidate, Pool
 
 Texts = Callable[[Path, "dict[str, str]"], "dict[str, str]"]

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 
 from demur import files
-from demur.data.loaders.base import Loader, Split, binary, numbered, rows, shaped
+from demur.data.loaders import Loader, Split, binary, numbered, rows, shaped
 from demur.types import Pool
 
 _ABOUT = ("article", "section", "topic", "q_types", "is_paraphrase")

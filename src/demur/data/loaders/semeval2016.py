@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from demur import files
-from demur.data.loaders.base import Loader, Split, shaped
+from demur.data.loaders import Loader, Split, shaped
 from demur.errors import DataError
 from demur.types import Candidate, Pool
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from demur import files
-from demur.data.loaders.base import Loader, Split, shaped
+from demur.data.loaders import Loader, Split, shaped
 from demur.types import Candidate, Pool
 
 
-def read(path: Path) -> Iterator[Pool]:
+def read_pools(path: Path) -> Iterator[Pool]:
     """The pools of a file, query by query."""
     for number, line in files.lines(path):
         if line.strip():
@@ -44,4 +44,4 @@ def _pools(query: dict[str, Any]) -> Iterator[Pool]:
         yield Pool(its_id, asked, (candidate,), {"query": name, "answers": found})
 
 
-LOADER = Loader({name: Split(read, (f"sogourc/{name}.jsonl.gz",)) for name in ("train", "dev", "test")})
+LOADER = Loader({name: Split(read_pools, (f"sogourc/{name}.jsonl.gz",)) for name in ("train", "dev", "test")})

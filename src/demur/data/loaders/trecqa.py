@@ -8,8 +8,8 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from demur import files
-from demur.data.formats.checks import Place
-from demur.data.loaders.base import Loader, Split, binary, numbered, rows
+from demur.data.formats.shared.checks import Place
+from demur.data.loaders import Loader, Split, binary, numbered, rows
 from demur.types import Candidate, Pool
 
 LONGEST = 60  # tokens of an answer in the original of train-all; longer ones are empty there

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import groupby, islice
 from pathlib import Path
 
-from demur.data.loaders.base import Loader, Split, binary, rows
+from demur.data.loaders import Loader, Split, binary, rows
 from demur.types import Candidate, Pool
 
 
-def read(path: Path) -> Iterator[Pool]:
+def read_pools(path: Path) -> Iterator[Pool]:
     """The pools of a file: id and text of question, document and sentence, then the label."""
     below_header = islice(rows(path, 7), 1, None)
     for id, group in groupby(below_header, key=lambda row: row[1][0]):
@@ -20,4 +20,6 @@ def read(path: Path) -> Iterator[Pool]:
         yield Pool(id, question, candidates, {"document": document, "title": title})
 
 
-LOADER = Loader({name: Split(read, (f"wikiqa/WikiQA-{name}.tsv.gz",)) for name in ("train", "dev", "test")})
+LOADER = Loader(
+    {name: Split(read_pools, (f"wikiqa/WikiQA-{name}.tsv.gz",)) for name in ("train", "dev", "test")}
+)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from demur.data.loaders.base import Loader, Split, binary, numbered, rows
+from demur.data.loaders import Loader, Split, binary, numbered, rows
 from demur.types import Pool
 
 
-def read(split: str, path: Path) -> Iterator[Pool]:
+def read_pools(split: str, path: Path) -> Iterator[Pool]:
     """The pools of a file, one per question text: a question asked twice has ten answers."""
     pools: dict[str, list[tuple[str, int]]] = {}
     for place, (question, answer, label) in rows(path, 3, "#"):
@@ -21,5 +21,5 @@ def read(split: str, path: Path) -> Iterator[Pool]:
 
 
 LOADER = Loader(
-    {name: Split(partial(read, name), (f"yahoocqa/{name}.txt.gz",)) for name in ("train", "test")}
+    {name: Split(partial(read_pools, name), (f"yahoocqa/{name}.txt.gz",)) for name in ("train", "test")}
 )

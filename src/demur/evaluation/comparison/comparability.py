@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import UnknownName, UsageError
+from demur.errors import UnknownName, UsageError, count_of
 from demur.evaluation.report import Report
 from demur.types import FloatArray
 
@@ -75,7 +75,7 @@ def same_pools(named: dict[str, Report], base: str, common: bool) -> dict[str, l
         odd = set(ours.ids) ^ set(report.ids)
         if odd and not common:
             raise UsageError(
-                f"{base} has {ours.pools:,} pools and {name} has {report.pools:,}, but only "
+                f"{base} has {count_of(ours.pools, 'pool')} and {name} has {report.pools:,}, but only "
                 f"{ours.pools + report.pools - len(odd) >> 1:,} are the same ({min(odd)!r} is in one only); "
                 "evaluate both on the same data, or compare what is common"
             )
@@ -99,8 +99,8 @@ def _same_labels(
     other = [ours.ids[a] for a, b in zip(here, there, strict=True) if ours.labels[a] != theirs.labels[b]]
     if other:
         raise UsageError(
-            f"{base} and {name} have {len(other):,} pools of the same ids but not the same candidates and "
-            f"labels, such as {other[0]!r}; evaluate both on the same data"
+            f"{base} and {name} have {count_of(len(other), 'pool')} of the same ids but not the same "
+            f"candidates and labels, such as {other[0]!r}; evaluate both on the same data"
         )
 
 
@@ -114,8 +114,8 @@ def counted(
     if uneven.any() and not common:
         example = ids[places[int(np.argmax(uneven))]]
         raise UsageError(
-            f"{measure} counts {int(uneven.sum()):,} pools in some reports only, such as {example!r}; "
-            "evaluate all on the same labels, or compare what is common"
+            f"{measure} counts {count_of(int(uneven.sum()), 'pool')} in some reports only, such as "
+            f"{example!r}; evaluate all on the same labels, or compare what is common"
         )
     if not shared.any():
         raise UsageError(f"no pool counts for {measure} in all reports; leave that measure out")

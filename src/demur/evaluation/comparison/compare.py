@@ -74,7 +74,8 @@ def compare(
     """The comparison of every report with the baseline, which is a place in the list or a name.
 
     All reports must be of the same pools, judged candidates, measures and convention. With `common`, what
-    counts is the pools and measures that all of them have. `on_row` hears of each measure of each system.
+    counts is the pools and measures that all of them have. `on_row` is called after each measure of each
+    system.
     """
     named = dict(reports) if isinstance(reports, Mapping) else comparability.by_name(reports)
     wanted = _listed(tests)

@@ -53,6 +53,6 @@ def probe_pictures(path: str | Path, cases: Mapping[str, Case], *, layers: Seque
             ax.set_yticks(shown, [named[n] for n in shown], fontsize=5)
             ax.set_xlim(-0.5, widest - 0.5)
             ax.grid(visible=False)
-        axes[-1].set_xlabel("token of the passage; 0 is no answer")
+        axes[-1].set_xlabel("token of the passage; 0 means no answer")
 
     picture(path, 0.6 + 2 * len(cases) * (0.34 + 0.055 * count), 2 * len(cases), draw, "layer")

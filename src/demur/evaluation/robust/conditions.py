@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from demur.data import edits, perturb
+from demur.data.perturbing import edits, perturb
 from demur.types import Pool
 
-SHARES = (10, 20, 30)  # % of pairs, or of questions, that have slips
+SHARES = (10, 20, 30)  # % of pairs, or of questions, that have typos
 WORDS = 0.1  # of a text's words
 
 

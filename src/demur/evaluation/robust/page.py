@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from demur.errors import count_of
 from demur.evaluation.robust.conditions import SHARES
 from demur.evaluation.robust.suite import Finding, Robustness
 from demur.files import replacing
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 TITLES = {
     "overlap": "Where shared words mislead",
-    "typos": "Slips of the keyboard",
+    "typos": "Typos",
     "echo": "A wrong answer that repeats the question",
     "same meaning": "Other words for the same",
     "other meaning": "Nearly the same words for something else",
@@ -26,7 +27,7 @@ TITLES = {
 _SAID = {
     "overlap": "Easy are questions whose answers with the most shared words are right, hard those where they "
     "are wrong; `before` is P@1 of the easy, `after` of the hard.",
-    "typos": "One slip in a tenth of the words (no stop words) of so many answers or questions.",
+    "typos": "One typo in a tenth of the words (no stop words) of so many answers or questions.",
     "echo": "The question is put before one wrong answer of each pool; `echo on top` says how often that one "
     "is first.",
     "same meaning": "The same edit in question and answers, over the pools where it changes anything.",
@@ -37,7 +38,7 @@ _SAID = {
 }
 
 
-def write(found: Robustness, folder: str | Path, made: Mapping[str, Any] | None = None) -> Path:
+def write_page(found: Robustness, folder: str | Path, made: Mapping[str, Any] | None = None) -> Path:
     """Write ``robust.json``, ``robust.md`` and ``robust.svg`` into a folder; the page's path comes back.
 
     What is said of how it was `made` stands in ``robust.json``.
@@ -58,10 +59,10 @@ def markdown(found: Robustness) -> str:
     names = ", ".join(f"`{name}`" for name in found.rankers)
     parts = [
         f"# Robustness on {found.data or 'these pools'}",
-        f"{names}: {found.pools:,} pools with right and wrong answers, convention `fixed`, "
-        f"{found.seeds} seeds. Behind a difference is its 95 % interval; p is of a paired permutation test "
-        "over pools, corrected by Holm over the whole suite.",
-        "![P@1 by the share of texts with slips](robust.svg)",
+        f"{names}: {count_of(found.pools, 'pool')} with right and wrong answers, convention `fixed`, "
+        f"{count_of(found.seeds, 'seed')}. Differences have 95 % intervals; p is of a paired permutation "
+        "test over pools, corrected by Holm over the whole suite.",
+        "![P@1 by the share of texts with typos](robust.svg)",
     ]
     if not any(one.family == "overlap" for one in found.findings):
         parts += [f"## {TITLES['overlap']}", "Not measured: here no question is easy, or none is hard."]
@@ -96,7 +97,7 @@ def _table(rows: Sequence[Finding]) -> str:
 
 
 def draw(found: Robustness, path: Path) -> None:
-    """P@1 by the share of answers, questions or both that have slips; a line for each ranker."""
+    """Draw P@1 by the share of answers, questions or both that have typos; a line for each ranker."""
     from demur.evaluation.plots.confidence import COLOURS, DASHES, MARKERS, legend, picture
 
     def figure(axes: Sequence[Axes]) -> None:
@@ -115,12 +116,12 @@ def draw(found: Robustness, path: Path) -> None:
                 colour = COLOURS[place % len(COLOURS)]
                 look: dict[str, Any] = {"marker": marker, "markersize": 3, "linestyle": dash, "color": colour}
                 ax.plot([0, *SHARES], values, label=name[:40], **look)
-            ax.set_title(f"slips in {where}", loc="left", fontsize=7, pad=2)
+            ax.set_title(f"typos in {where}", loc="left", fontsize=7, pad=2)
             ax.set_ylabel("P@1")
-        axes[-1].set(xlabel="texts with slips, %", xticks=[0, *SHARES])
+        axes[-1].set(xlabel="texts with typos, %", xticks=[0, *SHARES])
         if len(found.rankers) > 1:
             axes[0].set_title("")
-            axes[0].text(0.01, 0.04, "slips in answers", transform=axes[0].transAxes)
+            axes[0].text(0.01, 0.04, "typos in answers", transform=axes[0].transAxes)
             legend(axes[0], [name[:40] for name in found.rankers])
 
     picture(path, 4.0, 3, figure)

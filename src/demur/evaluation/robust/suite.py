@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from demur.data import roles
+from demur.data.perturbing import roles
 from demur.errors import DataError, UsageError
 from demur.evaluation.comparison.significance import holm, mcnemar, permutation
 from demur.evaluation.evaluating import evaluate

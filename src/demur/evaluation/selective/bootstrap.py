@@ -76,7 +76,7 @@ def value(measure: Selective, answers: Answers) -> float:
     """The measure of the answers as they are; what it cannot say of them is one clear line."""
     found = float(measure.values_of(answers.drawn())[0])
     if np.isnan(found):
-        raise DataError(f"{measure} means nothing here, as {measure.undefined}; leave that measure out")
+        raise DataError(f"{measure} is undefined here, as {measure.undefined}; leave that measure out")
     return found
 
 

@@ -35,16 +35,18 @@ class Answers:
     @classmethod
     def of(cls, confidence: ArrayLike, loss: ArrayLike) -> Answers:
         """The answers of two arrays that fit together."""
-        sure, cost = np.asarray(confidence, np.float64), np.asarray(loss, np.float64)
-        if sure.ndim != 1 or sure.shape != cost.shape:
-            raise UsageError(f"confidence of shape {sure.shape} and loss of {cost.shape}; give one of each")
-        if not len(sure):
+        confidences, cost = np.asarray(confidence, np.float64), np.asarray(loss, np.float64)
+        if confidences.ndim != 1 or confidences.shape != cost.shape:
+            raise UsageError(
+                f"confidence of shape {confidences.shape} and loss of {cost.shape}; give one of each"
+            )
+        if not len(confidences):
             raise UsageError("there are no answers, so nothing can be measured")
-        if np.isnan(sure).any():
-            raise UsageError(f"the confidence at place {int(np.isnan(sure).argmax())} is not a number")
+        if np.isnan(confidences).any():
+            raise UsageError(f"the confidence at place {int(np.isnan(confidences).argmax())} is not a number")
         if not ((cost >= 0) & (cost <= 1)).all():
             raise UsageError("a loss must be from 0, right, to 1, wrong")
-        return cls(sure, cost)
+        return cls(confidences, cost)
 
     def drawn(self, times: IntArray | None = None) -> Drawn:
         """The resamples, where answer `a` is drawn `times[resample, a]` times; if not said, one of each."""

@@ -13,7 +13,7 @@ from demur.evaluation.plots.learning import Curve, learning_curves
 from demur.experiments.kinds.base import Kept
 from demur.experiments.models.rankers import stages
 from demur.experiments.recipe import Column, Row, Table
-from demur.experiments.runs import Run, kept
+from demur.experiments.runs import Run, stored_result
 from demur.specs import parse
 
 Epochs = dict[int, float]
@@ -80,7 +80,7 @@ def of_row(table: Table, row: Row, column: Column, results: Path) -> list[Epochs
     """
     found = []
     for seed in row.seeds:
-        stages = _epochs(kept(Run(table, row, column, seed), results) or {})
+        stages = _epochs(stored_result(Run(table, row, column, seed), results) or {})
         places = [place for place, stage in enumerate(stages) if stage]
         if places:
             stage = stages[places[-1]]

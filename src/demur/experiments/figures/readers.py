@@ -18,7 +18,7 @@ from demur.experiments.models import reader_cache
 from demur.experiments.models.cache_keys import as_kept
 from demur.experiments.models.cached_models import pools_of
 from demur.experiments.recipe import Table, slug
-from demur.experiments.runs import Run, kept
+from demur.experiments.runs import Run, stored_result
 from demur.risk import Predictions
 from demur.types import Pool
 
@@ -42,7 +42,11 @@ def draw(table: Table, results: Path, path: Path, only: Sequence[str] = (), make
         )
     column = table.column[0]
     rows = [row for row in table.row if row.runs and (not only or row.group in only)]
-    found = {row.name: one for row in rows if (one := kept(Run(table, row, column, row.seeds[0]), results))}
+    found = {
+        row.name: one
+        for row in rows
+        if (one := stored_result(Run(table, row, column, row.seeds[0]), results))
+    }
     if not found:
         raise UsageError(
             f"{table.paper} {table.table} has no results yet; run demur reproduce without --cached"

@@ -37,7 +37,7 @@ class Agreement(Kind):
         """The files of answers, all systems' of the table, and the promise."""
         return {
             "answers": run.row.answers,
-            "committee": {name: sha256(published.place(name)) for name in _systems(run.table)},
+            "committee": {name: sha256(published.answers_file(name)) for name in _systems(run.table)},
             "agreement": run.row.agreement,
             "splits": run.table.splits,
             "confidence": run.table.confidence,

@@ -114,6 +114,6 @@ def _selective(names: Sequence[str]) -> list[Selective]:
     found = []
     for name, each in zip(names, parse_measures(names) if names else (), strict=True):
         if not isinstance(each, Selective):
-            raise UsageError(f"{name!r} is no measure of answers; write EM, AD+, risk, AURC and the like")
+            raise UsageError(f"{name!r} is not a measure of answers; write EM, AD+, risk, AURC and the like")
         found.append(each)
     return found

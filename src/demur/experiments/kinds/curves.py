@@ -12,7 +12,7 @@ from demur.evaluation import evaluate
 from demur.experiments.kinds.base import Figure, Kept, Loaded
 from demur.experiments.kinds.ranking import PRECISION, Ranking
 from demur.experiments.models.cached_models import Step, pools_of, ranker_of, trained_by
-from demur.experiments.models.rankers import built, maker, stages
+from demur.experiments.models.rankers import maker, stages, untrained_ranker
 
 if TYPE_CHECKING:
     from demur.experiments.recipe import Column
@@ -31,7 +31,7 @@ class Curves(Ranking):
         """The figures by size, convention and measure."""
         points: Kept = {}
         if run.row.ranker:  # it learns nothing: the same at each size
-            figures = self._judged(run, loaded, built(run))
+            figures = self._judged(run, loaded, untrained_ranker(run))
             points = {str(size): figures for size in sizes(run.column)}
         else:
             *before, last = stages(run)

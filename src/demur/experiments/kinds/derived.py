@@ -104,7 +104,7 @@ def _parts(table: Table, row: Row, column: Column, results: Path) -> dict[int, P
 @lru_cache(maxsize=64)
 def _part(results: Path, file: str, written: stored.Stamp) -> Part | None:
     """What is kept of a run, as it was written then; None if there is nothing, or nothing was answered."""
-    one = stored.read(results, file)
+    one = stored.read_result(results, file)
     if one is None:
         return None
     answers = one["answers"]
@@ -114,9 +114,9 @@ def _part(results: Path, file: str, written: stored.Stamp) -> Part | None:
 
 def excess(confidence: ArrayLike, loss: ArrayLike, ids: Sequence[str], pools: int) -> Part:
     """E-AURC of some answers."""
-    sure, wrong = np.array(confidence, np.float64), np.array(loss, np.float64)
-    value = float(EAURC.values_of(Answers.of(sure, wrong).drawn())[0])
-    return Part(value, influence(sure, wrong) - influence(-wrong, wrong), tuple(ids), pools)
+    confidences, wrong = np.array(confidence, np.float64), np.array(loss, np.float64)
+    value = float(EAURC.values_of(Answers.of(confidences, wrong).drawn())[0])
+    return Part(value, influence(confidences, wrong) - influence(-wrong, wrong), tuple(ids), pools)
 
 
 def share(base: Part, ours: Part) -> Part:
@@ -143,7 +143,7 @@ def influence(confidence: FloatArray, loss: FloatArray) -> FloatArray:
     """By how much AURC would grow, times the number of answers, if there were more like each of them.
 
     AURC is the mean over ranks of the risk up to there. One more answer adds the risk at its own rank, less
-    the mean, and moves the risk at every rank from its own on. Equally sure answers share their ranks.
+    the mean, and moves the risk at every rank from its own on. Equally confidences answers share their ranks.
     """
     order = np.argsort(-confidence, kind="stable")
     ordered, ranks = confidence[order], np.arange(1, len(order) + 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from demur.experiments.kinds.answer_figures import selective
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
 from demur.experiments.kinds.halves import MEASURES, Promise, tried
-from demur.experiments.models.rankers import built, identity, spelled
+from demur.experiments.models.rankers import identity, spelled, untrained_ranker
 from demur.risk import Predictions, qualifier
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Gates(Kind):
         """The ranker, the qualifier and the promise."""
         row, table = run.row, run.table
         return {
-            "ranker": identity(run, row.ranker) if _learnt(run) else built(run).spec,
+            "ranker": identity(run, row.ranker) if _learnt(run) else untrained_ranker(run).spec,
             "qualifier": identity(run, row.qualifier)
             if "{" in row.qualifier
             else qualifier(row.qualifier).spec,
@@ -41,12 +41,12 @@ class Gates(Kind):
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by convention and measure; null where no half had a threshold."""
-        prepared = built(run).prepare(loaded.fit)
+        prepared = untrained_ranker(run).prepare(loaded.fit)
         fit_scores, scores = prepared.score_pools(loaded.fit), prepared.score_pools(loaded.pools)
-        sure = qualifier(spelled(run, run.row.qualifier)).fit(loaded.fit, fit_scores)
-        predictions = Predictions.of_pools(loaded.pools, scores, sure.confidence(loaded.pools, scores))
+        fitted = qualifier(spelled(run, run.row.qualifier)).fit(loaded.fit, fit_scores)
+        predictions = Predictions.of_pools(loaded.pools, scores, fitted.confidence(loaded.pools, scores))
         promise = Promise(run.row.risk, run.table.confidence, run.table.splits, run.seed)
-        others = sure.confidence(loaded.fit, fit_scores)
+        others = fitted.confidence(loaded.fit, fit_scores)
         whole = selective(_of_all(run), predictions) if _of_all(run) else {}
         return {
             "ranker": run.row.ranker if _learnt(run) else prepared.spec,

@@ -12,7 +12,7 @@ from demur.evaluation import estimates, evaluate
 from demur.evaluation.measures import parse_measures
 from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
 from demur.experiments.models.cached_models import relevant_of
-from demur.experiments.models.rankers import by_epoch, made, maker
+from demur.experiments.models.rankers import by_epoch, maker, run_ranker
 
 if TYPE_CHECKING:
     from demur.evaluation import Report
@@ -37,7 +37,7 @@ class Ranking(Kind):
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """The figures by convention and measure."""
-        prepared = made(run).prepare(loaded.pools)
+        prepared = run_ranker(run).prepare(loaded.pools)
         scores = prepared.score_pools(loaded.pools)
         lowest = _relevant(run).get("relevant", 1)
         measures = [measure.from_label(lowest) for measure in parse_measures(run.table.measures)]

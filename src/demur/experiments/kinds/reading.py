@@ -30,7 +30,7 @@ from demur.specs import listed
 from demur.types import Pool
 
 if TYPE_CHECKING:
-    from demur.doubt.probes import Probes
+    from demur.doubt.probing.probes import Probes
     from demur.experiments.runs import Run
 
 ORACLE = "oracle"
@@ -74,8 +74,8 @@ class Reading(Kind):
         ]
         base = seen.predictions(loaded.pools, seen.probability)
         how = None if run.row.doubt == ORACLE else _fitted(run, reader, loaded, probes)
-        sure = base.correct.astype(np.float64) if how is None else how.sure(seen, given)
-        found = replace(base, confidence=sure)
+        confidences = base.correct.astype(np.float64) if how is None else how.confidence_of(seen, given)
+        found = replace(base, confidence=confidences)
         names = [name for name in run.table.measures if name in COSTS]
         costs = _costs(how, reader, others, run.row.passes, loaded.pools, probes) if names and how else {}
         answered = np.flatnonzero(found.predicted)
@@ -87,7 +87,7 @@ class Reading(Kind):
             "figures": figures(run, base, found) | {name: costs.get(name) for name in names},
             "answers": {
                 "ids": [found.ids[place] for place in answered.tolist()],
-                "confidence": [round(value, PRECISION) for value in sure[answered].tolist()],
+                "confidence": [round(value, PRECISION) for value in confidences[answered].tolist()],
                 "outcome": kinds[answered].tolist(),
             },
         }
@@ -146,7 +146,7 @@ def probes_for(reader: Reader, run: Run, make: bool = True) -> Probes | None:
     """The probes of a reader, where the column has something for them to learn from."""
     if not run.column.train:
         return None
-    from demur.doubt.probe_training import ProbeTrainer
+    from demur.doubt.probing.probe_training import ProbeTrainer
 
     return reader_cache.probes_of(reader, run.column.train, ProbeTrainer(), make)
 
@@ -181,7 +181,7 @@ def _costs(
         again = observe(reader, some, through)
         given: list[Observed] = [observe(each, some, fixed=again) for each in others]
         given += [observe(reader, some, fixed=again, dropout=number) for number in range(passes)]
-        how.sure(seen, given)
+        how.confidence_of(seen, given)
 
     turns = [(_seconds(lambda: observe(reader, some)), _seconds(whole)) for _ in range(_TURNS)]
     alone, everything = np.array(turns).T

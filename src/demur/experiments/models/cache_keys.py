@@ -13,7 +13,7 @@ from pathlib import Path
 
 from demur import cache, precision, registry
 from demur.embedders import embedder
-from demur.embedders.encoder_loading import content
+from demur.embedders.encoders.loading import content
 from demur.errors import DemurError, UsageError
 from demur.files import sha256
 from demur.rankers import ranker

@@ -21,6 +21,7 @@ from demur.experiments.models.cache_keys import LEARNING, anywhere, depends
 from demur.experiments.recipe import Column, Row
 from demur.rankers import Ranker
 from demur.rankers.opening import open_model
+from demur.renamed import first_spelled
 from demur.specs import parse
 from demur.training import Trainer, trainer
 from demur.training.recipes.run_stages import StageJob, run_stages
@@ -90,12 +91,12 @@ def ranker_of(steps: Sequence[Step]) -> Ranker | None:
 
 def folder_of(steps: Sequence[Step]) -> Path:
     """The folder of what some stages came to, from the cache where they were run before."""
-    folder = place(steps)
+    folder = model_folder(steps)
     if not store.is_model(folder):
         jobs = [_job(steps[:number]) for number in range(1, 1 + len(steps))]
         there = [number for number, job in enumerate(jobs) if job.is_kept]
         run_stages(jobs[max(there, default=0) :])  # what came before the last that is kept need not be there
-    for line in store.opened(folder, check=False).made.get("log", []):
+    for line in store.open_folder(folder, check=False).made.get("log", []):
         if "precision" in line:
             precision.note("learning", line["precision"])
     return folder
@@ -103,7 +104,7 @@ def folder_of(steps: Sequence[Step]) -> Path:
 
 def _job(steps: Sequence[Step]) -> StageJob:
     """The last of some stages, as it is run: its model lies in the cache, its checkpoints beside it."""
-    folder, last = place(steps), steps[-1]
+    folder, last = model_folder(steps), steps[-1]
     said = [[step.data, step.dev, step.by.spec] for step in steps]
     return StageJob(
         last.by,
@@ -114,7 +115,7 @@ def _job(steps: Sequence[Step]) -> StageJob:
     )
 
 
-def place(steps: Sequence[Step]) -> Path:
+def model_folder(steps: Sequence[Step]) -> Path:
     """Where what some stages came to lies, once it is there."""
     return cache.folder("models") / key(steps)
 
@@ -128,8 +129,8 @@ def by_epoch(steps: Sequence[Step]) -> list[list[tuple[int, float]]]:
     """Of each stage its epochs, with what dev said of them; none of one that wrote none down, or is gone."""
     found = []
     for number in range(1, 1 + len(steps)):
-        folder = place(steps[:number])
-        log = store.opened(folder, check=False).made.get("log", []) if store.is_model(folder) else []
+        folder = model_folder(steps[:number])
+        log = store.open_folder(folder, check=False).made.get("log", []) if store.is_model(folder) else []
         whole = [line for line in log if "dev" in line and "member" not in line]  # not of a part of a vote
         found.append([(int(line["epoch"]), float(line["dev"])) for line in whole])
     return found
@@ -156,7 +157,7 @@ def key(steps: Sequence[Step]) -> str:
     said = [
         [hash_of(s.data), hash_of(s.dev), anywhere(s.by.known_by), raised(s.by), depends(s.by)] for s in steps
     ]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+    return hashlib.sha256(first_spelled(json.dumps(said)).encode()).hexdigest()[:16]
 
 
 def fingerprint(pools: Sequence[Pool]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from demur.embedders.dataset_vectors import dataset_vectors, place
-from demur.embedders.skipgram import Training
+from demur.embedders.word_vectors.dataset_vectors import dataset_vectors, vectors_file
+from demur.embedders.word_vectors.skipgram import Training
 from demur.errors import UsageError
 from demur.experiments.models import cached_models
 from demur.experiments.models.cache_keys import anywhere
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def spelled(run: Run, spec: str, there: bool = True) -> str:
-    """A spec of a recipe with files of word vectors and folders of models in the place of names in braces.
+    """A spec of a recipe with files of word vectors and folders of models in place of names in braces.
 
     ``{vectors}`` stands for those that the column names. What is not there is made, if it is to be `there`.
     """
@@ -30,13 +30,13 @@ def spelled(run: Run, spec: str, there: bool = True) -> str:
             stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in model.stage]
             row = Row(model.name, trainer=spelled(run, model.trainer, there), stage=stage)
             steps = cached_models.steps_of(row, run.column, model.seed)
-            folder = cached_models.folder_of(steps) if there else cached_models.place(steps)
+            folder = cached_models.folder_of(steps) if there else cached_models.model_folder(steps)
             spec = spec.replace(f"{{{model.name}}}", str(folder))
     for vectors in run.table.vectors:
         names = [vectors.name] + ["vectors"] * (run.column.vectors == vectors.name)
         for name in names:
             if f"{{{name}}}" in spec:
-                found = (dataset_vectors if there else place)(vectors.data, _how(vectors))
+                found = (dataset_vectors if there else vectors_file)(vectors.data, _how(vectors))
                 spec = spec.replace(f"{{{name}}}", str(found))
     if "{" in spec:
         raise UsageError(
@@ -59,7 +59,7 @@ def _how(vectors: Vectors) -> Training:
     )
 
 
-def built(run: Run) -> Ranker:
+def untrained_ranker(run: Run) -> Ranker:
     """The ranker of a run that learns nothing, with the run's seed where it takes one."""
     spec = in_floats(spelled(run, run.row.ranker))
     found = ranker(spec)
@@ -73,10 +73,10 @@ def stages(run: Run, there: bool = True) -> list[cached_models.Step]:
     return cached_models.steps_of(row, run.column, run.seed)
 
 
-def made(run: Run) -> Ranker:
+def run_ranker(run: Run) -> Ranker:
     """The ranker of a run."""
     if run.row.ranker:
-        return built(run)
+        return untrained_ranker(run)
     trained = cached_models.ranker_of(stages(run))
     if trained is None:
         raise UsageError(f"row {run.row.name!r} has no stage to learn from")
@@ -95,7 +95,7 @@ def maker(run: Run) -> dict[str, Any]:
         whole = "{" not in run.row.ranker  # and names nothing that would have to be made
         return {
             "ranker": run.row.ranker,
-            "made of": built(run).fingerprint if whole else identity(run, run.row.ranker),
+            "made of": untrained_ranker(run).fingerprint if whole else identity(run, run.row.ranker),
         }
     steps = stages(run, there=False)
     said = [[step.data, step.dev, step.settings] for step in steps]
@@ -111,4 +111,4 @@ def prepare(run: Run) -> None:
         cached_models.embed(replace(steps[-1], data=run.column.data))
 
 
-__all__: Sequence[str] = ["built", "identity", "made", "maker", "prepare", "stages"]
+__all__: Sequence[str] = ["identity", "maker", "prepare", "run_ranker", "stages", "untrained_ranker"]

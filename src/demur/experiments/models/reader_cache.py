@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from demur import cache
 from demur.doubt import Observed, Probes, observe
 from demur.doubt.base import Proba
-from demur.doubt.doubt_folder import Kept, opened, save
+from demur.doubt.doubt_folder import Kept, open_doubt, save
 from demur.editions import editions
 from demur.errors import DataError, DemurError
 from demur.experiments.models.cached_models import fingerprint, hash_of, pools_of
@@ -19,7 +19,7 @@ from demur.reading.base import Reader
 from demur.types import Pool
 
 if TYPE_CHECKING:
-    from demur.doubt.probe_training import ProbeTrainer
+    from demur.doubt.probing.probe_training import ProbeTrainer
 
 
 class NotKeptError(DemurError):
@@ -61,7 +61,7 @@ def probes_of(reader: Reader, data: str, by: ProbeTrainer, make: bool = True) ->
     folder = cache.folder("probes") / key
     if folder.is_dir():
         try:
-            kept = opened(reader, folder).probes
+            kept = open_doubt(reader, folder).probes
             if kept is not None:
                 return kept
         except DataError:

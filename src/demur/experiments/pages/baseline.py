@@ -12,7 +12,7 @@ from demur.evaluation.comparison.significance import holm, permutation
 from demur.experiments.kinds import KINDS
 from demur.experiments.kinds.base import Kept
 from demur.experiments.recipe import Column, Row, Table
-from demur.experiments.runs import Run, kept
+from demur.experiments.runs import Run, stored_result
 from demur.experiments.tables import Cell
 
 LEVEL = 0.05
@@ -51,7 +51,7 @@ def compared(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
 
 
 def mark(cell: Cell) -> str:
-    """Signs behind a figure: surely above or below the baseline's; the best of its column, surely or not."""
+    """Signs behind a figure: significantly above or below the baseline; the best of its column."""
     star = "" if cell.ahead is None else " ★" if cell.ahead < LEVEL else " ☆"
     if cell.p is None or cell.difference is None or cell.p >= LEVEL:
         return star
@@ -63,8 +63,8 @@ def legend(table: Table) -> str:
     if not (names := table.baselines):
         return ""
     best = (
-        " ★: the best of its column, surely above the second best (the same test, Holm's correction over "
-        "columns); ☆: the best, but not surely."
+        " ★: the best of its column, significantly above the second best (the same test, Holm's correction "
+        "over columns); ☆: the best, but not significantly."
     )
     shown = [table.shown(name) for name in names]
     of = shown[0] if len(names) == 1 else f"the row's baseline ({'; '.join(shown)})"
@@ -114,4 +114,4 @@ def _shared(table: Table, row: Row, found: dict[str, dict[int, Kept]]) -> tuple[
 def _found(table: Table, row: Row, column: Column, results: Path) -> dict[int, Kept]:
     """What is kept of a row, by seed."""
     seeds = row.seeds if row.runs else []
-    return {seed: one for seed in seeds if (one := kept(Run(table, row, column, seed), results))}
+    return {seed: one for seed in seeds if (one := stored_result(Run(table, row, column, seed), results))}

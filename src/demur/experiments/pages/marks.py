@@ -15,16 +15,16 @@ from demur.evaluation.readers import over_silence
 from demur.experiments.kinds import KINDS
 from demur.experiments.kinds.derived import GAIN
 from demur.experiments.recipe import Column, Table
-from demur.experiments.runs import Run, kept
+from demur.experiments.runs import Run, stored_result
 from demur.experiments.tables import Cell
 
 SILENT = " †"
-"""Behind the name of a row whose reader is not surely better than one that never answers."""
+"""Behind the name of a row whose reader is not significantly better than one that never answers."""
 ABOVE, BELOW = " ▲", " ▼"
 
 
 def gained(cell: Cell) -> str:
-    """A sign behind a gain that is surely above or below 0, for more readers than one."""
+    """A sign behind a gain that is significantly above or below 0, for more readers than one."""
     if cell.readers < 2 or not cell.measure.startswith(GAIN) or cell.low is None or cell.high is None:
         return ""
     return ABOVE if cell.low > 0 else BELOW if cell.high < 0 else ""
@@ -40,14 +40,14 @@ def counted(cell: Cell) -> str:
 
 
 def silent(table: Table, column: Column, results: Path) -> dict[str, Estimate]:
-    """By row, what EM is above that of never answering, where that is not surely something.
+    """By row, what EM is above that of never answering, where that is not significantly something.
 
     Of several seeds it is the one that gains least.
     """
     found = {}
     for row in table.row:
         seeds = row.seeds if row.runs and column.data else []
-        runs = [one for seed in seeds if (one := kept(Run(table, row, column, seed), results))]
+        runs = [one for seed in seeds if (one := stored_result(Run(table, row, column, seed), results))]
         counts = {KINDS[table.kind].outcomes([one]) for one in runs} - {None}
         gains = sorted((over_silence(*each) for each in counts if each), key=lambda gain: gain.low)
         if gains and gains[0].low <= 0:
@@ -67,16 +67,16 @@ def footnotes(table: Table, cells: Sequence[Cell], quiet: Mapping[str, Estimate]
         ]
         others = ", and the same in the other rows of a reader" if len(each) < len(quiet) else ""
         notes.append(
-            f"{SILENT.strip()}: a reader that is not surely better than one that never answers. Exact match "
-            "less the share of questions without an answer, with its paired 95 % interval over questions: "
-            f"{'; '.join(each)}{others}. What a doubt makes of such a reader says little of the doubt."
+            f"{SILENT.strip()}: a reader that is not significantly better than one that never answers. "
+            "Exact match less the share of questions without an answer, with its paired 95 % interval over "
+            "questions: "
+            f"{'; '.join(each)}{others}. The doubts of such a reader say little."
         )
     if any(cell.readers == 1 and cell.measure.startswith(GAIN) and cell.mean is not None for cell in cells):
         notes.append(
-            "1 reader: all answers that are doubted are those of one reader. Intervals are over its "
-            "questions, and over seeds where several are named. They do not know what another would bring, "
-            f"so methods are not told apart here: a gain has{ABOVE} or{BELOW} only where it is surely above "
-            "or below 0 with two readers or more."
+            "1 reader: all answers are those of one reader. Intervals are over its questions, and over seeds "
+            f"where there are several. They say nothing about other readers, so a gain has{ABOVE} or{BELOW} "
+            "only where it is significantly above or below 0 with two readers or more."
         )
     return notes
 

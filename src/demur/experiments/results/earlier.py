@@ -49,7 +49,7 @@ def family(run: Run) -> str:
 
 
 def holds(run: Run, found: Kept, data: str, results: Path) -> bool:
-    """Whether an earlier result may stand: of the same data and settings, and no rerun speaks against it."""
+    """Whether an earlier result may stand: of the same data and settings, and no rerun contradicts it."""
     same = found["data_sha256"] == data and found["seed"] == run.seed
     return same and origin(run, found, results) != STALE
 
@@ -59,11 +59,19 @@ def origin(run: Run, found: Kept, results: Path) -> str:
     if is_earlier(found):
         if not _as_stated(run, found):
             return STALE
-        cells = record(results).get(family(run))
+        cells = speaking(run, results)
         return EARLIER if not cells else CONFIRMED if all(cell["holds"] for cell in cells) else STALE
     if found["editions"] != run.editions:
         return STALE
     return UNCLEAN if found["commit"].endswith(DIRTY) else ""
+
+
+def speaking(run: Run, results: Path) -> list[Kept]:
+    """The cells of a run's family that speak for its earlier results: those run again of such results.
+
+    One that was made by the editions of today says nothing of what was made before.
+    """
+    return [cell for cell in record(results).get(family(run), ()) if cell.get("earlier", True)]
 
 
 def record(results: Path) -> dict[str, list[Kept]]:

@@ -29,17 +29,17 @@ DIGITS = 12
 _LIBRARIES = ("numpy", "scipy", "torch", "onnxruntime", "transformers", "tokenizers", "sentence-transformers")
 
 
-def around(run: Run, seconds: float, taken: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+def run_facts(run: Run, seconds: float, taken: Mapping[str, Iterable[str]]) -> dict[str, Any]:
     """All that is to be told of a run besides its figures, its key and its data.
 
     `taken` says what precision was computed in, by what for: learning, or reading.
     """
     precision = {what: sorted(of) for what, of in taken.items()}
     told = {"command": command(run), "precision": precision, "seconds": round(seconds, 1)}
-    return made() | told | {"data_hashes": data_hashes(run)}
+    return environment() | told | {"data_hashes": data_hashes(run)}
 
 
-def made() -> dict[str, Any]:
+def environment() -> dict[str, Any]:
     """What made whatever is written now: the commit, the libraries, the processor, and how many threads."""
     return {"commit": commit(), "versions": versions(), "processor": kind(), "threads": threads()}
 
@@ -88,7 +88,7 @@ def git(*words: str) -> str:
 
 
 def refuse_dirty() -> None:
-    """An error, if a result that is made now could not name its maker."""
+    """Raise an error if a result that is made now could not name its maker."""
     found = commit()
     if found == DIRTY:
         what = "demur runs outside a clone of its repository, so a result could not name its commit"
@@ -106,7 +106,7 @@ def versions() -> dict[str, str]:
 
 def kind() -> dict[str, Any]:
     """The processor's name, its instructions that change speed or rounding, and what torch may not use."""
-    found = processor.here()
+    found = processor.this_processor()
     return {"name": found.name, "has": list(found.features), "limited to": dict(found.restricted)}
 
 

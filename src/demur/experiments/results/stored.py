@@ -4,7 +4,7 @@ A new run lands in a loose file, so that several processes can write and none wr
 loose files into those of their table:
 
 - ``PAPER/TABLE/COLUMN.jsonl`` has a line for each run of a column, with all but its long lists, which are the
-  values of single questions. In the place of each such list stands ``{"in values": HASH}``.
+  values of single questions. In place of each such list stands ``{"in values": HASH}``.
 - ``PAPER/TABLE/values-HASH.jsonl.gz`` has these lists, ``{HASH: LIST}`` a line, each once however many runs
   share it. A later fold adds such a file and leaves those that are there as they are.
 
@@ -32,7 +32,7 @@ _PART = 500_000  # characters of lists in one file: packed, that is below 300 KB
 _HERE = "in values"
 
 
-def read(results: Path, file: str) -> Kept | None:
+def read_result(results: Path, file: str) -> Kept | None:
     """What is kept under a run's file name, such as ``scan/table2/tanda/wikiqa-seed0.json``, if anything."""
     try:
         loose: Kept = json.loads((results / file).read_text("utf-8"))
@@ -54,7 +54,7 @@ def written(results: Path, file: str) -> Stamp:
     return _stamp(results / file) or _stamp(_place(results, file)[0])
 
 
-def write(results: Path, file: str, kept: Kept) -> None:
+def write_result(results: Path, file: str, kept: Kept) -> None:
     """Keep a run in a loose file."""
     place = results / file
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -62,14 +62,14 @@ def write(results: Path, file: str, kept: Kept) -> None:
         out.write(_text(kept) + "\n")
 
 
-def every(results: Path) -> Iterator[tuple[str, Kept]]:
+def read_results(results: Path) -> Iterator[tuple[str, Kept]]:
     """The file name of each run that is kept, and what is kept of it, in order."""
     names = {path.relative_to(results).as_posix() for path in results.glob("*/*/*/*-seed*.json")}
     for column in results.glob("*/*/*.jsonl"):
         table = column.parent.relative_to(results).as_posix()
         names |= {f"{table}/{name}" for name in _folded(column)}
     for file in sorted(names):
-        if (kept := read(results, file)) is not None:
+        if (kept := read_result(results, file)) is not None:
             yield file, kept
 
 
@@ -176,7 +176,7 @@ def _whole(column: Path, text: str) -> Kept:
 
 
 def _parted(kept: Any, lists: dict[str, str]) -> Any:
-    """What is kept with a hash in the place of each long list; the text of these is added to `lists`."""
+    """What is kept with a hash in place of each long list; the text of these is added to `lists`."""
     if isinstance(kept, dict):
         return {name: _parted(value, lists) for name, value in kept.items()}
     if not isinstance(kept, list):

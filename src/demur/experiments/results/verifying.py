@@ -9,6 +9,7 @@ on another kind of processor, or with another number of threads, is like drawing
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import tempfile
@@ -24,7 +25,7 @@ from demur.experiments.kinds.base import Kept
 from demur.experiments.models import cached_models
 from demur.experiments.recipe import Table
 from demur.experiments.results import earlier, provenance, stored
-from demur.experiments.runs import Run, kept, perform
+from demur.experiments.runs import Run, perform, stored_result
 from demur.experiments.tables import loaded, runs
 from demur.files import replacing
 
@@ -33,6 +34,7 @@ _ROUNDS = ("trainer", "net", "embedder encoder", "ranker mini", "ranker onnx", "
 """Parts whose figures are rounded otherwise on another processor."""
 _UNLIKE = ("ms", "extra")
 _SHARED = ("vectors", "embeddings")
+_TURNS = (earlier.EARLIER, earlier.CONFIRMED)
 
 
 @dataclass(frozen=True)
@@ -56,28 +58,66 @@ class Again:
     processor: str
     threads: int
     seconds: float
+    earlier: bool
+    """Whether the kept result was made before keys held editions: only then it speaks for others like it."""
 
 
 def drawn(
-    table: Table,
+    chosen: Sequence[Table],
     results: Path,
     count: int,
     draw: int,
     only: Sequence[str] = (),
     columns: Sequence[str] = (),
+    confirm: bool = False,
+    within: float = math.inf,
 ) -> list[Run]:
-    """So many of the runs that are kept, each family of rows as often as the next."""
-    there = [run for run in runs(table, only, columns=columns) if stored.there(results, run.file)]
+    """So many of the runs that are kept, each family of rows as often as the next.
+
+    Of each family those come first that are still to be confirmed, then those that are; what the editions of
+    today made comes last. To `confirm`, the families are taken in that order too. Rows of which a run took
+    more than `within` seconds are left out, and then those that do not say how long they took.
+    """
+    there = [
+        run
+        for table in chosen
+        for run in runs(table, only, columns=columns)
+        if stored.there(results, run.file)
+    ]
+    if within < math.inf:
+        took = _longest([run for table in chosen for run in runs(table, only)], results)
+        there = [run for run in there if took[_row(run)] <= within]
     random.Random(draw).shuffle(there)
-    seen: Counter[str] = Counter()
-    families: dict[str, list[tuple[int, Run]]] = {}
+    seen: Counter[tuple[int, str, str]] = Counter()
+    families: dict[str, list[tuple[int, int, Run]]] = {}
     for run in there:
-        families.setdefault(earlier.family(run), []).append((seen[run.row.name], run))
-        seen[run.row.name] += 1
+        turn, family = _turn(run, results), earlier.family(run)
+        families.setdefault(family, []).append((turn, seen[turn, family, run.row.name], run))
+        seen[turn, family, run.row.name] += 1
     for each in families.values():  # all rows of a family once, before any comes twice
-        each.sort(key=lambda one: one[0])
-    turns = zip_longest(*families.values())
-    return [one[1] for turn in turns for one in turn if one is not None][:count]
+        each.sort(key=lambda one: one[:2])
+    order = sorted(families.values(), key=lambda each: each[0][0] if confirm else 0)
+    return [one[2] for turns in zip_longest(*order) for one in turns if one is not None][:count]
+
+
+def _row(run: Run) -> tuple[str, str, str]:
+    return run.table.paper, run.table.table, run.row.name
+
+
+def _longest(every: Sequence[Run], results: Path) -> dict[tuple[str, str, str], float]:
+    """By row, the seconds of the kept run that took longest: it made what the others found made already."""
+    took: dict[tuple[str, str, str], float] = {}
+    for run in every:
+        if found := stored_result(run, results):
+            took[_row(run)] = max(took.get(_row(run), 0.0), found.get("seconds", math.inf))
+    return took
+
+
+def _turn(run: Run, results: Path) -> int:
+    """0 for what is still to be confirmed, 1 for what is confirmed, 2 for what needs no confirming."""
+    found = stored_result(run, results)
+    origin = earlier.origin(run, found, results) if found else ""
+    return _TURNS.index(origin) if origin in _TURNS else len(_TURNS)
 
 
 def again(
@@ -87,7 +127,7 @@ def again(
     with scratch() as folder:
         for run in wanted:
             found = perform(run, folder, loaded(run))
-            yield run, _beside(run, kept(run, results) or {}, found, results)
+            yield run, _beside(run, stored_result(run, results) or {}, found, results)
             on_run(1)
 
 
@@ -151,6 +191,7 @@ def _beside(run: Run, old: Kept, new: Kept, results: Path) -> Again:
         processor=provenance.kind()["name"],
         threads=new["threads"],
         seconds=new["seconds"],
+        earlier=earlier.is_earlier(old),
     )
 
 
@@ -174,6 +215,6 @@ def _apart(one: float | None, other: float | None) -> float:
 def _spread(run: Run, name: str, results: Path) -> float:
     """How far the kept seeds of a run's row lie apart."""
     seeds = [Run(run.table, run.row, run.column, seed) for seed in run.row.seeds]
-    found = [_figures(each, [one])[name] for each in seeds if (one := kept(each, results))]
+    found = [_figures(each, [one])[name] for each in seeds if (one := stored_result(each, results))]
     values = [value for value in found if value is not None]
     return max(values) - min(values) if values else 0.0

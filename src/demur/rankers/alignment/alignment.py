@@ -42,14 +42,14 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Alignment(Ranker):
-    """The sum of similarities between question words and answer words that are paired to make it largest.
+    """The sum of similarities between question words and answer words, paired so that it is largest.
 
     With `vectors`, a file or a name as for ``average``, a word has one vector (`clean` as there); else what
-    the sentence encoder `model` (as for ``encoder``) makes of it in its context. `how`: ``exact`` pairs one
+    the sentence encoder `model` (as for ``encoder``) gives it in its context. `how`: ``exact`` pairs one
     to one, ``maxsim`` each question word with the most similar answer word. `weights`: ``idf`` makes rare
     question words count more, over the texts that `stats` names, as in bm25. `normalise` divides by the
-    question's words (their weights), by those of the shorter text, or not at all. `words`: ``content``
-    leaves out stop words, ``all`` does not; ``auto`` does only with `vectors`, as in context they tell much.
+    question's words (their weights), by those of the shorter text, or not at all. `words`: ``content`` leaves
+    out stop words, ``all`` does not; ``auto`` does only with `vectors`, as in context they carry meaning.
     """
 
     name: ClassVar[str] = "alignment"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from demur import precision
-from demur.embedders.encoder_loading import device_named, together
+from demur.embedders.encoders.loading import device_named, together
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoders.pairs import Pairs, by_length, stretches, tokenised
@@ -74,7 +74,7 @@ class CrossEncoder(Weights, Ranker):
 
     def read(self, network: torch.nn.Module, pairs: Pairs) -> FloatArray:
         """What the network says of pairs that are tokens already."""
-        from demur.nets.cross_encoder import score
+        from demur.nets.transformers.cross_encoder import score
 
         found = np.empty(len(pairs.lengths))
         device = device_named(self.device)
@@ -86,7 +86,7 @@ class CrossEncoder(Weights, Ranker):
     @staticmethod
     def load(place: str) -> tuple[torch.nn.Module, Any]:
         """The network and the tokeniser that lie in a folder."""
-        from demur.nets.cross_encoder import load
+        from demur.nets.transformers.cross_encoder import load
 
         return read_network(place, load, "cross-encoder")
 

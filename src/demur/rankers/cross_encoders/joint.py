@@ -32,7 +32,7 @@ FIRST = "bm25(stem=english)"
 
 @dataclass(frozen=True)
 class Joint(CrossEncoder):
-    """A trained network that reads question, answer, and the `k` others of the pool that `first` likes best.
+    """A trained network that reads question, answer, and the `k` others of the pool that `first` puts first.
 
     ``mode=others`` reads them all at once. ``pairwise`` reads one at a time, in both orders, and a score is
     the mean by which an answer is thought better than each of them.
@@ -134,7 +134,7 @@ class Joint(CrossEncoder):
     def fresh(self) -> tuple[torch.nn.Module, Any]:
         """A copy of the network, to be trained, that knows enough kinds of texts; and its tokeniser."""
         network, tokenizer = super().fresh()
-        from demur.nets.cross_encoder import with_kinds
+        from demur.nets.transformers.cross_encoder import with_kinds
 
         with_kinds(network, self.kinds)
         return network, tokenizer

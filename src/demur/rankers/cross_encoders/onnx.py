@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from demur import processor, runtime, store
+from demur import runtime, store
 from demur.errors import UsageError
 from demur.files import sha256
 from demur.rankers.base import Ranker
@@ -32,8 +31,8 @@ _log = logging.getLogger("demur")
 class Onnx(Ranker):
     """A cross-encoder exported by ``demur export``: no torch, several times as fast on a CPU.
 
-    Pairs of one length go together, none is padded, and bytes have fixed scales; so a score depends on its
-    own pair alone, but for the last digit of a float.
+    Pairs of one length go together, none is padded, and bytes have fixed scales; so a score depends only on
+    its own pair, except for the last digit of a float.
     """
 
     name: ClassVar[str] = "onnx"
@@ -76,14 +75,7 @@ class Onnx(Ranker):
         def run(batch: IntArray) -> None:
             scores[batch] = model.scores(found, batch)
 
-        batches = list(alike(found.lengths, budget))
-        threads = min(self.threads or processor.threads(), len(batches))
-        if threads == 1:
-            for batch in batches:
-                run(batch)
-        else:  # a batch to each core is faster than two cores to a batch
-            with ThreadPoolExecutor(threads) as workers:
-                list(workers.map(run, batches))
+        runtime.side_by_side(run, list(alike(found.lengths, budget)), self.threads)
         return scores
 
     def save_into(self, folder: Path) -> str:
@@ -98,7 +90,7 @@ class Onnx(Ranker):
     def fingerprint(self) -> str:
         """A hash of the settings and the files, wherever they lie; threads change no score."""
         folder = Path(self.folder)
-        kept = store.opened(folder, check=False).files if store.is_model(folder) else {}
+        kept = store.open_folder(folder, check=False).files if store.is_model(folder) else {}
         files = {name: kept.get(name) or sha256(folder / name) for name in FILES}
         return hashlib.sha256(f"{self.name} {self.max_length} {files}".encode()).hexdigest()[:16]
 

@@ -32,12 +32,16 @@ class Pairs:
         """Tokens of each pair."""
         return np.diff(self.first)
 
-    def batch(self, chosen: Sequence[int], device: str = "cpu") -> dict[str, torch.Tensor]:
-        """Some pairs as what a network takes: pairs × tokens, padded on the right."""
+    def batch(self, chosen: Sequence[int], device: str = "cpu", pad: int = 1) -> dict[str, torch.Tensor]:
+        """Some pairs as what a network takes: pairs × tokens, padded on the right.
+
+        Tokens are a multiple of `pad`, but never more than the longest pair of all has.
+        """
         import torch
 
         lengths = self.lengths[chosen]
-        shape = len(chosen), int(lengths.max(initial=1))
+        tokens = -(-int(lengths.max(initial=1)) // pad) * pad
+        shape = len(chosen), min(tokens, int(self.lengths.max(initial=1)))
         ids, kinds, mask = np.full(shape, self.padding), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         for row, (pair, length) in enumerate(zip(chosen, lengths.tolist(), strict=True)):
             at = slice(self.first[pair], self.first[pair] + length)

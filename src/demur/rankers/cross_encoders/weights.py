@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from demur import precision
-from demur.embedders.encoder_loading import content, device_named, located, quietly
+from demur.embedders.encoders.loading import content, device_named, located, quietly
 from demur.errors import DataError, require
 from demur.specs import Spec
 

@@ -61,7 +61,7 @@ class Ensemble(Ranker):
         return made.holding(members)
 
     def holding(self, members: Sequence[Ranker]) -> Self:
-        """The same with other members, such as prepared ones, in the place of those of its specs."""
+        """The same with other members, such as prepared ones, in place of those of its specs."""
         other = copy.copy(self)
         object.__setattr__(other, "_held", tuple(members))  # a field that no caller may set
         return other

@@ -24,8 +24,8 @@ class Committee(Ensemble):
 
     `how`: ``mean`` of scores as they are, for members of one kind; of ``zscore`` or ``rank`` within each
     pool, for members of any. `weights` are ``dev``, each member's figure in `dev` (all alike, if there are
-    none); ``uniform``; or numbers parted by commas. `epochs` says when the members were taken. Members are
-    read when they are first asked, and those of one shape read texts together. Equal ones score as one does.
+    none); ``uniform``; or numbers separated by commas. `epochs` says when the members were taken. Members are
+    loaded at first use, and members of one shape read texts together. Equal ones score as one does.
     """
 
     name: ClassVar[str] = "committee"

@@ -22,8 +22,9 @@ RANKERS, WEIGHTS = "bm25(stem=english); encoder", "1, 4"
 class Fusion(Ensemble):
     """The weighted mean of several rankers, given by specs or folders of models: ``"bm25; encoder"``.
 
-    `weights` are numbers parted by commas, one for each ranker; without them all count alike. Bare, it is
-    bm25 and the encoder, which counts four times. Folders are looked for in `folder`, where there is one.
+    `weights` are numbers separated by commas, one for each ranker; without them all count alike. Without
+    settings it is bm25 and the encoder, which counts four times. Folders are looked up in `folder`, if there
+    is one.
     """
 
     name: ClassVar[str] = "fusion"

@@ -50,7 +50,7 @@ class Lexical(Ranker):
         if self.stats != "dataset":
             from demur.data import formats
 
-            pools = formats.read(self.stats)
+            pools = formats.read_pools(self.stats)
         texts = (candidate.text for pool in pools for candidate in pool.candidates)
         return self.counted(Statistics.of(texts, self.stem))
 
@@ -100,7 +100,7 @@ class Lexical(Ranker):
 
 @dataclass(frozen=True)
 class BM25(Lexical):
-    """BM25: words shared with the question, the rarer the heavier, damped by repetition and by length."""
+    """BM25: words shared with the question, weighted by rarity, damped by repetition and by length."""
 
     name: ClassVar[str] = "bm25"
     k1: float = 1.5

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from demur import store
-from demur.embedders import table_formats
+from demur.embedders.word_vectors import table_formats
 from demur.errors import DataError, UsageError, require
 from demur.files import sha256, whole
 from demur.rankers.base import Ranker
@@ -22,7 +22,7 @@ from demur.rankers.match_nets.word_numbers import VECTORS, Context, Lexicon, Rea
 from demur.types import FloatArray, IntArray, Pool
 
 if TYPE_CHECKING:
-    from demur.nets.match_net import MatchNet, Worded
+    from demur.nets.matching.match_net import MatchNet, Worded
 
 FACTS, WEIGHTS = "match.json", "model.safetensors"
 
@@ -131,7 +131,7 @@ class Match(Ranker):
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
-        from demur.nets.match_net import Worded
+        from demur.nets.matching.match_net import Worded
 
         try:
             facts = json.loads(whole(folder / FACTS))
@@ -155,7 +155,7 @@ class MatchPyramid(Match):
     @classmethod
     def net(cls, **sizes: Any) -> MatchNet:
         """A net of this kind, whose weights are drawn."""
-        from demur.nets.match_pyramid import MatchPyramid as Net
+        from demur.nets.matching.match_pyramid import MatchPyramid as Net
 
         return Net(**sizes)
 
@@ -169,7 +169,7 @@ class DeepMatching(Match):
     @classmethod
     def net(cls, **sizes: Any) -> MatchNet:
         """A net of this kind, whose weights are drawn."""
-        from demur.nets.deep_matching import DeepMatching as Net
+        from demur.nets.matching.deep_matching import DeepMatching as Net
 
         return Net(**sizes)
 
@@ -183,7 +183,7 @@ class Multihop(Match):
     @classmethod
     def net(cls, **sizes: Any) -> MatchNet:
         """A net of this kind, whose weights are drawn."""
-        from demur.nets.multihop import Multihop as Net
+        from demur.nets.matching.multihop import Multihop as Net
 
         return Net(**sizes)
 
@@ -236,7 +236,7 @@ class _File:
 
     @classmethod
     def at(cls, folder: Path) -> _File:
-        known = store.opened(folder, check=False).files if store.is_model(folder) else {}
+        known = store.open_folder(folder, check=False).files if store.is_model(folder) else {}
         return cls(known.get(VECTORS) or sha256(folder / VECTORS), folder)
 
 

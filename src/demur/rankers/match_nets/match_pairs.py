@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from demur.nets.match_net import Worded
+from demur.nets.matching.match_net import Worded
 from demur.rankers.match_nets.word_numbers import Read
 from demur.types import IntArray
 

@@ -49,13 +49,13 @@ class OnnxMatch(Ranker):
     @property
     def shape(self) -> tuple[object, ...]:
         """What two of them must share to see the same batches."""
-        model = opened(self.folder)
+        model = open_onnx(self.folder)
         return model.words.fingerprint, model.question_words, model.answer_words
 
     @property
     def words(self) -> Lexicon:
         """The vectors of the words that it knows."""
-        return opened(self.folder).words
+        return open_onnx(self.folder).words
 
     def save_into(self, folder: Path) -> str:
         """The spec of the ranker whose files now lie in the folder too."""
@@ -70,7 +70,7 @@ class OnnxMatch(Ranker):
     def fingerprint(self) -> str:
         """A hash of the files, wherever they lie; threads change no score."""
         folder = Path(self.folder)
-        kept = store.opened(folder, check=False).files if store.is_model(folder) else {}
+        kept = store.open_folder(folder, check=False).files if store.is_model(folder) else {}
         files = {name: kept.get(name) or sha256(folder / name) for name in FILES}
         return hashlib.sha256(f"{self.name} {files}".encode()).hexdigest()[:16]
 
@@ -93,7 +93,7 @@ class Opened:
 
 def score_together(members: Sequence[OnnxMatch], pools: Sequence[Pool]) -> list[list[FloatArray]]:
     """The scores by each of several rankers that share a shape: texts are read once for all."""
-    models = [opened(member.folder) for member in members]
+    models = [open_onnx(member.folder) for member in members]
     words, sizes = models[0].words, (models[0].question_words, models[0].answer_words)
     threads = members[0].threads or processor.threads()
 
@@ -117,11 +117,11 @@ def score_together(members: Sequence[OnnxMatch], pools: Sequence[Pool]) -> list[
 
 
 def _here(numbers: IntArray) -> Any:
-    """Which places of texts are words; the first counts always, as in `demur.nets.match_net.here`."""
+    """Which places of texts are words; the first always counts, as in `nets.matching.match_net.here`."""
     return (numbers > 0) | (np.arange(numbers.shape[1]) == 0)
 
 
-def opened(folder: str) -> Opened:
+def open_onnx(folder: str) -> Opened:
     """What lies in a folder; read again only when it has changed."""
     return _opened(folder, runtime.stamp(Path(folder), FILES))
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from demur.embedders import embedder, table_formats
+from demur.embedders import embedder
 from demur.embedders.base import Vectors
 from demur.embedders.rows import Rows
-from demur.embedders.tables import Table
+from demur.embedders.word_vectors import table_formats
+from demur.embedders.word_vectors.tables import Table
 from demur.text import tokenize
 from demur.types import FloatArray, IntArray, Pool
 
@@ -125,7 +126,7 @@ class Lexicon(Words):
                 return
         except OSError:  # gone, or on another disk
             pass
-        table_formats.write(folder / VECTORS, self.table)
+        table_formats.write_table(folder / VECTORS, self.table)
 
 
 @dataclass(frozen=True, eq=False)

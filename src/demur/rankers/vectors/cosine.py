@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from demur.embedders.base import Embedder
-from demur.embedders.caching import perhaps, remembered
-from demur.embedders.encoder import Encoder
-from demur.embedders.encoder_loading import PACKAGED
-from demur.embedders.words import WordVectors
+from demur.embedders.caching import cached_if_asked, cached_in_memory
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.loading import PACKAGED
+from demur.embedders.word_vectors.embedder import WordVectors
 from demur.rankers.base import Ranker
 from demur.types import FloatArray, Pool
 
@@ -101,11 +101,11 @@ class EncoderRanker(Ranker):
     """Cosine of the vectors that a sentence encoder gives both texts; settings as in the embedder.
 
     Bare, it is the one that comes with demur and needs no torch; ``encoder(model=minilm)`` is the same in
-    floats. It fills the row of the scarce-annotations paper where the Universal Sentence Encoder stands. A
-    prompt is put before each question, and before each answer; where none is said, it is the model's own for
-    queries and for documents, if it has them. Pools that come one at a time, as when people ask, find the
-    vectors of the last texts in memory; of many pools together all is computed, so that nothing depends on
-    what was scored before.
+    floats. In the tables of the scarce-annotations paper it takes the place of the Universal Sentence
+    Encoder. A prompt is put before each question, and before each answer; the default is the model's own for
+    queries and for documents, if it has them. When pools come one at a time, the vectors of the last texts
+    are cached in memory; for many pools together everything is computed, so that no score depends on what was
+    scored before.
     """
 
     name: ClassVar[str] = "encoder"
@@ -146,8 +146,12 @@ class EncoderRanker(Ranker):
         """One array of scores per pool, 0 where a text is empty."""
         asker, answerer = self.of_questions, self.of_answers
         if len(pools) == 1:
-            return cosines(pools, remembered(answerer), None if asker == answerer else remembered(asker))
-        return cosines(pools, perhaps(answerer), None if asker == answerer else perhaps(asker))
+            return cosines(
+                pools, cached_in_memory(answerer), None if asker == answerer else cached_in_memory(asker)
+            )
+        return cosines(
+            pools, cached_if_asked(answerer), None if asker == answerer else cached_if_asked(asker)
+        )
 
     @property
     def fingerprint(self) -> str:

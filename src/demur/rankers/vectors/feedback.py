@@ -28,10 +28,10 @@ from demur.types import FloatArray, Pool
 
 @dataclass(frozen=True)
 class Feedback(Ranker):
-    """Cosine with the question's vector plus `beta` times the mean of the `k` answers that `first` likes.
+    """Cosine with the question plus `beta` times the mean of the `k` answers that `first` puts first.
 
-    The mean is weighted by a softmax of their standard scores over `temperature`. A text that stands in a
-    pool twice counts once. It did not beat its first ranker on our dev sets.
+    The mean is weighted by a softmax of their standard scores over `temperature`. A text that is in a pool
+    twice counts once. It did not beat its first ranker on our dev sets.
     """
 
     name: ClassVar[str] = "feedback"

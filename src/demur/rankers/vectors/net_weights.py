@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.embedders import Embedder, embedder, table_formats
-from demur.embedders.encoder import Encoder
-from demur.embedders.encoder_loading import MINILM
-from demur.embedders.words import WordVectors
+from demur.embedders import Embedder, embedder
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.loading import MINILM
+from demur.embedders.word_vectors import table_formats
+from demur.embedders.word_vectors.embedder import WordVectors
 from demur.errors import DataError
 from demur.specs import parse
 from demur.types import FloatArray
@@ -72,7 +73,7 @@ def _with_files(found: Embedder, folder: Path) -> tuple[str, str]:
     What has a name everywhere, such as a model of the Hugging Face hub, is not copied.
     """
     if isinstance(found, WordVectors):
-        table_formats.write(folder / "vectors.safetensors", found.table)
+        table_formats.write_table(folder / "vectors.safetensors", found.table)
         return "vectors", dataclasses.replace(found, vectors="vectors.safetensors").spec
     if isinstance(found, Encoder) and found.model != MINILM and Path(found.model).expanduser().is_dir():
         shutil.copytree(Path(found.model).expanduser(), folder / "encoder")
@@ -80,7 +81,7 @@ def _with_files(found: Embedder, folder: Path) -> tuple[str, str]:
     return "", found.spec
 
 
-def read(folder: Path, shapes: Callable[[int], Mapping[str, tuple[int, ...]]]) -> NetWeights:
+def read_weights(folder: Path, shapes: Callable[[int], Mapping[str, tuple[int, ...]]]) -> NetWeights:
     """What lies in a folder: arrays as `shapes` has them for their number of units, all finite."""
     from safetensors import SafetensorError, safe_open
 
@@ -97,7 +98,7 @@ def read(folder: Path, shapes: Callable[[int], Mapping[str, tuple[int, ...]]]) -
     if {name: array.shape for name, array in found.items()} != shapes(units) or "spec" not in said:
         raise DataError("holds the weights of another net", path=path, fix=_AGAIN)
     if not all(np.isfinite(array).all() for array in found.values()):
-        raise DataError("holds weights that are no finite numbers", path=path, fix=_AGAIN)
+        raise DataError("holds weights that are not finite numbers", path=path, fix=_AGAIN)
     wanted = parse(said["spec"])
     if inside := said.get("inside"):
         wanted.settings[inside] = str(folder / str(wanted.settings[inside]))

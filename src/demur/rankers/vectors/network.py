@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from demur.embedders.base import Embedder
-from demur.embedders.caching import perhaps, remembered
+from demur.embedders.caching import cached_if_asked, cached_in_memory
 from demur.embedders.rows import Rows
 from demur.errors import DataError, UsageError
 from demur.rankers.base import Ranker
@@ -38,7 +38,7 @@ class Network(Ranker):
         if not self.folder:
             fix = f"train one with demur train --trainer {self.name}, or name its folder"
             raise UsageError(f"{self.name} has learnt nothing yet; {fix}: {self.name}(folder=DIR)")
-        object.__setattr__(self, "learnt", net_weights.read(Path(self.folder), self.shapes))
+        object.__setattr__(self, "learnt", net_weights.read_weights(Path(self.folder), self.shapes))
 
     @classmethod
     def of(cls, what: NetWeights) -> Self:
@@ -71,7 +71,7 @@ class Network(Ranker):
         rows = Rows.of(pools)
         if not len(rows.answers):
             return [np.zeros(0) for _ in pools]
-        makes = (perhaps if len(pools) > 1 else remembered)(self.learnt.embedder)
+        makes = (cached_if_asked if len(pools) > 1 else cached_in_memory)(self.learnt.embedder)
         vectors = np.asarray(makes.embed(rows.texts), np.float64)
         if vectors.shape[1] != self.width:
             what = f"{self.learnt.features} makes vectors of {vectors.shape[1]} numbers"

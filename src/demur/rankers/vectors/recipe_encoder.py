@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from demur.embedders.encoder_loading import MINILM
+from demur.embedders.encoders.loading import MINILM
 from demur.rankers.ensembles.fusion import RANKERS, WEIGHTS, Fusion
 from demur.specs import Spec, parse
 

@@ -109,8 +109,8 @@ class Calibration:
 def _taught(how: Qualifier, ranker: Ranker, pools: Sequence[Pool], seed: int) -> tuple[Qualifier, list[Pool]]:
     """A qualifier that has learnt from some of the pools, and the others, which it has not seen."""
     learns = np.random.default_rng(seed).permutation(len(pools)) < len(pools) * LEARNT_FROM
-    lesson = [pool for pool, learnt in zip(pools, learns, strict=True) if learnt]
-    taught = how.fit(lesson, scored(ranker, lesson, lambda pairs: None))
+    learnt_from = [pool for pool, learnt in zip(pools, learns, strict=True) if learnt]
+    taught = how.fit(learnt_from, scored(ranker, learnt_from, lambda pairs: None))
     return taught, [pool for pool, learnt in zip(pools, learns, strict=True) if not learnt]
 
 

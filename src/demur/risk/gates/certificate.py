@@ -22,7 +22,7 @@ SCOPE_WITHOUT_LABELS = (
     "It does not say how many of the given answers are right: that needs labels, and "
     "`demur calibrate meaning LABELLED` with these files.",
     "It holds for questions like those of the entries, in topic and in wording, that have no answer here.",
-    "It is exact for the files without the entries that were taken away. With all of them there are more "
+    "It is exact for the files without the entries that were removed. With all of them there are more "
     "that a question may be near to: leaving out one at a time is an estimate of that, and no promise.",
     "Entries that say nearly the same count as errors: join them, and calibrate again.",
     "It does not hold once the files have changed, nor if you try several seeds and keep the best.",
@@ -89,7 +89,7 @@ class Certificate(Mapping[str, Any]):
             return (
                 f"Of questions like these files' own that have no answer in them, at most "
                 f"{percent(self.risk)} are answered, with {percent(self.confidence)} confidence: "
-                f"{self.questions:,} entries were taken away and asked about, and {self.errors:,} answered."
+                f"{self.questions:,} entries were removed and asked about, and {self.errors:,} answered."
             )
         return (
             f"Answers at this threshold were wrong at most {percent(self.risk)} of the time, with "

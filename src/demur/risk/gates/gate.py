@@ -73,16 +73,16 @@ class Gate:
         if not len(ranking):
             return Verdict(-np.inf, "there is nothing to answer with")
         pool = Pool("q", ranking.question, ranking.candidates)
-        sure = float(self._qualifier.confidence([pool], [np.array(ranking.scores, np.float64)])[0])
-        if np.isnan(sure):
-            return Verdict(sure, "its confidence is not a number")
-        return Verdict(sure, "" if sure >= self.threshold else self._refusal(sure))
+        confidence = float(self._qualifier.confidence([pool], [np.array(ranking.scores, np.float64)])[0])
+        if np.isnan(confidence):
+            return Verdict(confidence, "its confidence is not a number")
+        return Verdict(confidence, "" if confidence >= self.threshold else self._refusal(confidence))
 
-    def _refusal(self, sure: float) -> str:
+    def _refusal(self, confidence: float) -> str:
         digits = 2
-        while digits < 17 and f"{sure:.{digits}g}" == f"{self.threshold:.{digits}g}":
+        while digits < 17 and f"{confidence:.{digits}g}" == f"{self.threshold:.{digits}g}":
             digits += 1
-        below = f"its confidence {sure:.{digits}g} is below {self.threshold:.{digits}g}"
+        below = f"its confidence {confidence:.{digits}g} is below {self.threshold:.{digits}g}"
         if not self.certificate.promising:
             return f"{below}, the threshold"
         if self.certificate.about == UNANSWERABLE:
@@ -91,7 +91,7 @@ class Gate:
         return f"{below}, the least at which at most {percent(self.certificate.risk)} of answers are wrong"
 
     def check_ranker(self, ranker: Ranker) -> None:
-        """Nothing, if the gate was calibrated for this ranker; else an error that says why."""
+        """Raise an error that says why if the gate was calibrated for another ranker."""
         if ranker.fingerprint != self.certificate.ranker_fingerprint:
             other = ranker.spec if ranker.spec != self.ranker else f"{ranker.spec} over other texts"
             raise UsageError(
@@ -100,7 +100,7 @@ class Gate:
             )
 
     def check_pools(self, pools: Sequence[Pool]) -> None:
-        """Nothing, if the gate was calibrated on none of these pools; else an error that says why."""
+        """Raise an error if the gate was calibrated on any of these pools."""
         known = self.marks.known(pools)
         if known.any():
             first = pools[int(np.flatnonzero(known)[0])].id
@@ -139,7 +139,7 @@ class Gate:
 
     def save(self, path: str | Path) -> None:
         """Write the gate as JSON; it is there whole or not at all."""
-        gate_file.write(path, self.plain_threshold, self.certificate, self.marks, self.confidences)
+        gate_file.write_gate(path, self.plain_threshold, self.certificate, self.marks, self.confidences)
 
     @classmethod
     def of(cls, ready: Calibration, risk: float, confidence: float = 0.95) -> Gate:
@@ -152,7 +152,7 @@ class Gate:
         """The gate that a file holds, or a model folder in its gate.json."""
         path = Path(path)
         file = path / "gate.json" if path.is_dir() else path
-        return cls(*gate_file.read(file), place=file.absolute().parent)
+        return cls(*gate_file.read_gate(file), place=file.absolute().parent)
 
 
 def calibrate(

@@ -18,7 +18,7 @@ from demur.specs import Spec, parse
 FORMAT = "demur gate 1"
 
 
-def write(
+def write_gate(
     path: str | Path,
     threshold: float | None,
     certificate: Certificate,
@@ -39,12 +39,12 @@ def write(
         file.write("\n")
 
 
-def read(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float, ...]]:
+def read_gate(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float, ...]]:
     """The threshold, certificate, marks and confidences that a file holds."""
     try:
         plain: Any = json.loads(whole(path))
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-            raise DataError("this is no gate", path=path, fix="make one with demur calibrate … -o FILE")
+            raise DataError("this is not a gate", path=path, fix="make one with demur calibrate … -o FILE")
         found = plain["certificate"]
         said = {each.name: found[each.name] for each in fields(Certificate) if each.default is MISSING}
         certificate = Certificate(**said, about=str(found.get("about", ANSWERS)))

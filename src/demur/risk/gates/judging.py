@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from demur.errors import UsageError
+from demur.errors import UsageError, count_of
 from demur.rankers import Ranker
 from demur.rankers import ranker as resolve_ranker
 from demur.risk.predictions import BoolArray, Predictions
@@ -55,7 +55,7 @@ def judge_answers(
 
 
 def check_labels(pools: Sequence[Pool]) -> None:
-    """Nothing, or the one thing that is most wrong with these pools and their labels."""
+    """Raise an error that says the one thing that is most wrong with these pools and their labels, if any."""
     if not pools:
         raise UsageError("there are no pools to calibrate on; a gate is made from labelled questions")
     name, times = Counter(pool.id for pool in pools).most_common(1)[0]
@@ -65,21 +65,22 @@ def check_labels(pools: Sequence[Pool]) -> None:
         )
     if not any(len(pool) for pool in pools):
         raise UsageError("none of these pools has a candidate, so there is nothing to answer with")
+    these = count_of(len(pools), "pool")
     if all(label is None for pool in pools for label in pool.labels):
-        raise UsageError(f"nobody has judged these {len(pools):,} pools; a gate needs labels for candidates")
+        raise UsageError(f"no candidate of {these} has a label; a gate needs labels for candidates")
     if not any(pool.positives for pool in pools):
         raise UsageError(
-            f"none of these {len(pools):,} pools has a correct candidate, so every answer is wrong; "
+            f"no candidate of {these} is labelled as right, so every answer is wrong; "
             "check the labels: 1 is right, 0 is wrong"
         )
 
 
 def check_seen(pools: Sequence[Pool], seen: BoolArray) -> None:
-    """Nothing, if every top candidate is judged; the others' labels do not matter."""
+    """Raise an error if a top candidate has no label; the others' labels do not matter."""
     if not seen.all():
         raise UsageError(
-            f"in {int((~seen).sum()):,} of {len(pools):,} pools nobody has judged the candidate that comes "
-            f"first, such as in {pools[int(np.argmin(seen))].id!r}; label it 1 or 0, or leave the pool out"
+            f"in {int((~seen).sum()):,} of {count_of(len(pools), 'pool')} the candidate that comes first has "
+            f"no label, such as in {pools[int(np.argmin(seen))].id!r}; label it 1 or 0, or leave the pool out"
         )
 
 

@@ -23,10 +23,10 @@ class Agreement(Qualifier):
     """How far several rankers agree on the top candidate.
 
     By ``votes``, the share of them that put it first; a ranker with several best divides its vote. By
-    ``mean``, the mean of the probabilities that they give it, each by softmax of its z-scores, so that no
-    ranker's scale counts. By ``variance``, minus their variance: for an ensemble of one kind of ranker, as
-    rankers of different kinds differ most where one of them is sure. A lone candidate has every vote: 1, or 0
-    by variance.
+    ``mean``, the mean of the probabilities that they give it, each by softmax of its z-scores, so that the
+    scales of rankers do not matter. By ``variance``, minus their variance: for an ensemble of one kind of
+    ranker, as rankers of different kinds differ most where one of them is confident. A lone candidate has
+    every vote: 1, or 0 by variance.
     """
 
     name: ClassVar[str] = "agreement"
@@ -47,7 +47,7 @@ class Agreement(Qualifier):
         """The rankers that are asked."""
         return [ranker(spec) for spec in listed(self.rankers)]
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """How far the rankers agree, pool by pool."""
         return _agreement(scored, (member.score_pools(pools) for member in self.members), self.by)
 

@@ -22,7 +22,7 @@ from demur.types import FloatArray, Pool
 
 
 class Qualifier(Spelled, ABC):
-    """A frozen dataclass whose fields are its settings; write `sure`."""
+    """A frozen dataclass whose fields are its settings; write `confidence_of`."""
 
     def confidence(self, pools: Sequence[Pool], scores: Sequence[FloatArray]) -> FloatArray:
         """One number per pool, higher where the top candidate is surer to be right."""
@@ -31,11 +31,11 @@ class Qualifier(Spelled, ABC):
         filled = [place for place, pool in enumerate(pools) if len(pool)]
         if filled:
             scored = Scored.of([scores[place] for place in filled])
-            found[filled] = self.sure([pools[place] for place in filled], scored)
+            found[filled] = self.confidence_of([pools[place] for place in filled], scored)
         return found
 
     @abstractmethod
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """One number per pool, of pools that all have candidates."""
 
     @property
@@ -44,7 +44,7 @@ class Qualifier(Spelled, ABC):
         return False
 
     def fit(self, pools: Sequence[Pool], scores: Sequence[FloatArray]) -> Self:
-        """The qualifier as labelled pools have taught it: itself, unless it learns."""
+        """The qualifier trained on these labelled pools: itself, unless it learns."""
         return self
 
     def out_of_fold(self, pools: Sequence[Pool], scores: Sequence[FloatArray], folds: int = 5) -> FloatArray:
@@ -66,7 +66,7 @@ class Top(Qualifier):
 
     name: ClassVar[str] = "top"
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """The top scores."""
         return scored.top
 
@@ -77,7 +77,7 @@ class Margin(Qualifier):
 
     name: ClassVar[str] = "margin"
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """The margins."""
         return scored.margin
 
@@ -86,8 +86,8 @@ class Margin(Qualifier):
 class Softmax(Qualifier):
     """The top candidate's probability by softmax; 1 for a lone candidate.
 
-    With `above_chance` what a blind guess would have is taken off, so that pools of different sizes compare:
-    0 where all are equal, and for a lone candidate; 1 where nothing else is probable.
+    With `above_chance` the probability of a random guess is subtracted, so that pools of different sizes are
+    comparable: 0 where all are equal, and for a lone candidate; 1 where nothing else is probable.
     """
 
     name: ClassVar[str] = "softmax"
@@ -98,7 +98,7 @@ class Softmax(Qualifier):
         if not 0 < self.temperature < np.inf:
             raise UsageError(f"softmax needs a temperature above 0, not {self.temperature}")
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """The largest probabilities."""
         best = scored.odds(self.temperature)[scored.first]
         if not self.above_chance:
@@ -108,7 +108,7 @@ class Softmax(Qualifier):
 
 @dataclass(frozen=True)
 class Entropy(Qualifier):
-    """Minus the entropy of the softmax, as a share of the most it can be: 0 sure, -1 blind.
+    """Minus the entropy of the softmax, as a share of its maximum: 0 is certain, -1 uniform.
 
     A lone candidate has -1.
     """
@@ -120,7 +120,7 @@ class Entropy(Qualifier):
         if not 0 < self.temperature < np.inf:
             raise UsageError(f"entropy needs a temperature above 0, not {self.temperature}")
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """Minus the normalised entropies."""
         odds = scored.odds(self.temperature)
         terms = np.zeros_like(odds)
@@ -135,7 +135,7 @@ class ZScore(Qualifier):
 
     name: ClassVar[str] = "zscore"
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """The z-scores."""
         return scored.standard[scored.first]
 
@@ -146,6 +146,6 @@ class Size(Qualifier):
 
     name: ClassVar[str] = "size"
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """Minus the logarithms of the sizes."""
         return 0.0 - np.log(scored.sizes)  # 0 - 0 is 0, not -0

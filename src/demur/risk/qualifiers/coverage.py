@@ -25,7 +25,7 @@ class Coverage(Qualifier):
     name: ClassVar[str] = "coverage"
     stem: str = "none"
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """The shares."""
         shares = in_batches(pools, lambda batch: _shares(match(batch, "content", self.stem)))
         return scored.of_top(np.concatenate(shares))

@@ -30,12 +30,13 @@ FEATURES = "top; margin; softmax; entropy; zscore; size; coverage"
 
 @dataclass(frozen=True)
 class Learned(Qualifier):
-    """How probable it is that the top candidate is right, learnt from labelled pools.
+    """The probability that the top candidate is right, trained on labelled pools.
 
     `kind` is ``logistic``, or ``boosting`` for evaluation only: boosted trees cannot be kept in a gate.
     """
 
     name: ClassVar[str] = "learned"
+    edition: ClassVar[int] = 2  # 1 was fitted by scikit-learn, which stops further from the likeliest weights
     kind: str = "logistic"
     features: str = FEATURES
     weights: str = ""  # JSON: the constant, then lowest value, highest value and weight of each feature
@@ -90,7 +91,7 @@ class Learned(Qualifier):
             found[inside] = fitted.confidence([pools[at] for at in inside], [scores[at] for at in inside])
         return found
 
-    def sure(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
+    def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """The probabilities of being right."""
         if self.needs_fitting:
             raise UsageError(
@@ -104,7 +105,7 @@ class Learned(Qualifier):
         return logistic.probability(features, constant, ranges)
 
     def _features(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
-        return np.column_stack([each.sure(pools, scored) for each in self.qualifiers])
+        return np.column_stack([each.confidence_of(pools, scored) for each in self.qualifiers])
 
     def _numbers(self) -> tuple[float, FloatArray]:
         try:

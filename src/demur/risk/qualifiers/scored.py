@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from demur.errors import UsageError
+from demur.errors import UsageError, count_of
 from demur.types import FloatArray, IntArray, Pool
 
 
@@ -97,7 +97,10 @@ class Scored:
 def check(pools: Sequence[Pool], scores: Sequence[FloatArray]) -> None:
     """Complain unless there is one number, which may be infinite, for each candidate of each pool."""
     if len(pools) != len(scores):
-        raise UsageError(f"{len(pools)} pools but {len(scores)} arrays of scores; give one array per pool")
+        raise UsageError(
+            f"{count_of(len(pools), 'pool')} but {count_of(len(scores), 'array')} of scores; "
+            "give one array per pool"
+        )
     for pool, each in zip(pools, scores, strict=True):
         if len(pool) != len(each):
             raise UsageError(f"pool {pool.id!r} has {len(pool)} candidates but {len(each)} scores")

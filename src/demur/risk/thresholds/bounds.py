@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from demur.errors import UsageError
 from demur.types import FloatArray, IntArray
@@ -18,6 +17,8 @@ _MOST = 10**12  # questions; who would need more needs something else
 
 def p_value(errors: Any, accepted: Any, risk: float) -> FloatArray:
     """The chance of so few errors, or fewer, if the risk were as given: P[Bin(accepted, risk) <= errors]."""
+    from scipy import special
+
     k, n = _counts(errors, accepted)
     _share("risk", risk)
     some = k < n  # where all are wrong the chance is 1; so it is where none is accepted
@@ -26,6 +27,8 @@ def p_value(errors: Any, accepted: Any, risk: float) -> FloatArray:
 
 def surprise(errors: Any, accepted: Any, risk: float) -> FloatArray:
     """The chance of so many errors, or more, if the risk were as given: P[Bin(accepted, risk) >= errors]."""
+    from scipy import special
+
     k, n = _counts(errors, accepted)
     _share("risk", risk)
     return np.where(k > 0, special.betainc(np.maximum(k, 1), n - k + 1.0, risk), 1.0)
@@ -33,6 +36,8 @@ def surprise(errors: Any, accepted: Any, risk: float) -> FloatArray:
 
 def upper_bound(errors: Any, accepted: Any, delta: Any) -> FloatArray:
     """The Clopper-Pearson bound: the least risk that this few errors rule out with confidence 1 - delta."""
+    from scipy import special
+
     k, n = _counts(errors, accepted)
     some = k < n
     return np.where(some, special.betainccinv(k + 1.0, np.where(some, n - k, 1), delta), 1.0)

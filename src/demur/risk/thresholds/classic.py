@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
 from demur.risk.thresholds.bounds import p_value, upper_bound
 from demur.risk.thresholds.counted_answers import Labelled
@@ -68,6 +67,8 @@ def sgr_code(
     It counts from a place in the sorted file though all of equal confidence pass, cuts rates back to counts
     and so loses errors, searches along what it has seen, and returns where it stopped even if that failed.
     """
+    from scipy import special
+
     m = len(labelled)
     if m < 2:
         return None

@@ -20,7 +20,7 @@ from demur.risk.predictions import BoolArray
 from demur.risk.thresholds.bounds import accepted_needed, upper_bound
 from demur.risk.thresholds.classic import clopper_pearson, naive, sgr, sgr_code, sgr_ranks
 from demur.risk.thresholds.counted_answers import Labelled
-from demur.risk.thresholds.sequence import bonferroni, fixed_sequence, start_places
+from demur.risk.thresholds.learn_then_test import bonferroni, fixed_sequence, start_places
 from demur.types import FloatArray
 
 STARTS = 4
@@ -203,7 +203,7 @@ class Evidence:
 def _check(risk: float, delta: float) -> None:
     if not 0 < risk < 1:
         raise UsageError(
-            f"risk={risk:g} is no share of wrong answers; choose one between 0 and 1, such as 0.1"
+            f"risk={risk:g} is not a share of wrong answers; choose one between 0 and 1, such as 0.1"
         )
     if not 0 < delta < 1:
-        raise UsageError(f"confidence={1 - delta:g} is no probability; choose one below 1, such as 0.95")
+        raise UsageError(f"confidence={1 - delta:g} is not a probability; choose one below 1, such as 0.95")

@@ -104,7 +104,7 @@ at("again").addEventListener("click", async () => {
     const told = await finished(await api("POST", "/v1/documents/update"));
     const words = ["added", "changed", "removed", "unchanged", "skipped"].filter((each) => told[each]);
     const counts = words.map((each) => `${told[each]} ${each}`).join(", ");
-    put(at("state"), counts ? `Files: ${counts}.` : "There are no files on the disk to read again; what was sent is sent again.");
+    put(at("state"), counts ? `Files: ${counts}.` : "There are no files on the server's disk to read again. Send uploads again.");
     if (told.why_skipped.length) throw new Error(told.why_skipped.join("; "));
   });
   at("again").disabled = false;

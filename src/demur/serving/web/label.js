@@ -12,7 +12,7 @@ function shown(next) {
   at("none").disabled = at("skip").disabled = !next.question;
   at("undo").disabled = !before.length;
   if (!next.question) {
-    put(at("question"), "No question waits to be labelled. Bring some below.");
+    put(at("question"), "There are no questions to label. Add some below.");
     put(at("passages"));
     return;
   }

@@ -25,7 +25,7 @@ from demur.training.small_nets.negatives import Negatives
 from demur.types import Pool
 
 if TYPE_CHECKING:
-    from demur.nets.match_net import Worded
+    from demur.nets.matching.match_net import Worded
 
 ADVERSARIES = ("irgan", "mined", "bm25", "none")
 COLDEST = 1e-6
@@ -33,18 +33,18 @@ COLDEST = 1e-6
 
 @dataclass(frozen=True)
 class Adversarial(Trainer):
-    """A net goes on learning from wrong answers that an adversary chooses; what comes back is a committee.
+    """A net is trained further on wrong answers that an adversary chooses; the result is a committee.
 
-    In each epoch every right answer stands against `shown` answers of a pool of `pool`. `adversary`:
-    ``irgan``, a second net that learns to show what the first falls for; ``mined``, those that the net
-    itself scores highest; ``bm25``, those with most words of the question; ``none``, any. Of the presets,
-    ``paper`` and ``code`` do as was published; ``fixed`` mends what they get wrong, and fills a pool with
-    the question's own wrong answers first, or by `strangers` with those of any question, as they do. What is
-    0 is the preset's own.
+    In each epoch every right answer is compared with `shown` answers of a pool of `pool`. `adversary`:
+    ``irgan``, a second net that learns to choose what the first scores too high; ``mined``, those that the
+    net itself scores highest; ``bm25``, those with most words of the question; ``none``, any. Of the presets,
+    ``paper`` and ``code`` do as was published; ``fixed`` corrects their errors, and fills a pool with the
+    question's own wrong answers first, or by `strangers` with those of any question, as they do. A setting of
+    0 means the preset's own.
 
-    The net is kept every `every`-th epoch, first and last among them, with what it reaches by the measure
-    `early` on dev; `take` says what is made of these: see the trainer ``members``. With `patience`, training
-    ends after so many epochs without a gain.
+    The net is kept every `every`-th epoch, first and last among them, with its dev measure `early`; `take`
+    says what is made of these: see the trainer ``members``. With `patience`, training ends after so many
+    epochs without a gain.
     """
 
     name: ClassVar[str] = "adversarial"
@@ -115,7 +115,7 @@ class Adversarial(Trainer):
         return str(said)
 
     def follows(self, before: Trainer | None) -> None:
-        """An error, unless that trainer makes a net that goes on."""
+        """Raise an error unless that trainer makes a net that goes on."""
         made = innermost(before)
         makers = MatchTrainer, Adversarial, Members
         if not isinstance(made, makers) or made.votes:
@@ -123,7 +123,7 @@ class Adversarial(Trainer):
         self._averages(made.tuned)
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
-        """An error, if nobody could say what is to be taken in the end."""
+        """Raise an error if nobody could say what is to be taken in the end."""
         self._members().possible(dev, self.early not in NEVER and judges(dev))
 
     def train(
@@ -137,7 +137,7 @@ class Adversarial(Trainer):
     ) -> Ranker:
         """What `take` says of the nets that these pools teach, beginning with the one to start from."""
         torch = require("torch", extra="encoder")
-        from demur.training.committees.adversarial_loop import Course, train_nets
+        from demur.training.committees.adversarial_loop import Schedule, train_nets
 
         if not isinstance(start, Match):
             raise UsageError(_start(start.spec if start else ""))
@@ -149,7 +149,7 @@ class Adversarial(Trainer):
         judge = self._judge(start, has, dev)
         self.check(pools, dev)  # known before hours are spent
         self._averages(has.network.tuned)
-        course = Course(
+        schedule = Schedule(
             self.adversary,
             self._rules(),
             self.epochs,
@@ -160,7 +160,7 @@ class Adversarial(Trainer):
             self.seed,
         )
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
-            state = train_nets(has, Negatives.of(pools), course, judge, named, report)
+            state = train_nets(has, Negatives.of(pools), schedule, judge, named, report)
         members = []
         for epoch in sorted(state.kept):
             network = copy.deepcopy(has.network)

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from demur.errors import Astray, DataError
-from demur.nets.match_net import Worded
+from demur.nets.matching.match_net import Worded
 from demur.rankers import ranker
 from demur.rankers.match_nets import match_pairs
 from demur.rankers.match_nets.match_nets import Trained
@@ -36,7 +36,7 @@ _LEAST = 1e-8  # of a weight that is not rounded from 0
 
 
 @dataclass(frozen=True)
-class Course:
+class Schedule:
     """How two nets are trained: against whom, how long, and with how many answers shown to a question."""
 
     adversary: str
@@ -85,32 +85,32 @@ class TwoNets:
 def train_nets(
     has: Trained,
     negatives: Negatives,
-    course: Course,
+    schedule: Schedule,
     judge: Callable[[Worded], float] | None,
     checkpoint: Path | None,
     report: Report,
 ) -> TwoNets:
     """Where it ends; both nets begin as the one that is given, which is epoch 0."""
-    rules = course.rules
+    rules = schedule.rules
     first = has.network.eval()
     rates = rules.discriminator_rate, rules.generator_rate
     state = TwoNets(copy.deepcopy(first), copy.deepcopy(first), rates)
-    over = Epochs(has, negatives, course)
+    over = Epochs(has, negatives, schedule)
     if not resume(checkpoint, state):
         state.note(
-            {"epoch": 0} | ({} if judge is None else {"dev": judge(state.discriminator)}), course.every
+            {"epoch": 0} | ({} if judge is None else {"dev": judge(state.discriminator)}), schedule.every
         )
     for facts in state.log:
-        report({**facts, "epochs": course.epochs})
+        report({**facts, "epochs": schedule.epochs})
     saved = time.monotonic()
-    while (epoch := len(state.log)) <= course.epochs:
-        if 0 < course.patience <= epoch - 1 - state.best and judge is not None:
+    while (epoch := len(state.log)) <= schedule.epochs:
+        if 0 < schedule.patience <= epoch - 1 - state.best and judge is not None:
             break
         facts = {"epoch": epoch, **over.epoch(state, epoch)}
         if judge is not None:
             facts["dev"] = judge(state.discriminator.eval())
-        state.note(facts, course.every)
-        report({**facts, "epochs": course.epochs})
+        state.note(facts, schedule.every)
+        report({**facts, "epochs": schedule.epochs})
         if checkpoint is not None and time.monotonic() - saved > _KEEP:
             keep(checkpoint, state)
             saved = time.monotonic()
@@ -120,16 +120,16 @@ def train_nets(
 class Epochs:
     """What epochs are run over: the words of all texts, and who chooses which answers are shown."""
 
-    def __init__(self, has: Trained, negatives: Negatives, course: Course) -> None:
-        self.has, self.negatives, self.course = has, negatives, course
+    def __init__(self, has: Trained, negatives: Negatives, schedule: Schedule) -> None:
+        self.has, self.negatives, self.schedule = has, negatives, schedule
         self.read: Read = negatives.read(has.words)
         net = has.network.net
-        self.margin, self.heat = course.rules.margin or net.margin, net.heat
+        self.margin, self.heat = schedule.rules.margin or net.margin, net.heat
 
     def epoch(self, state: TwoNets, number: int) -> dict[str, float]:
         """One epoch over all right answers: means of what was seen."""
-        torch.manual_seed(self.course.seed * 100_003 + number)
-        draws = np.random.default_rng([self.course.seed, number])
+        torch.manual_seed(self.schedule.seed * 100_003 + number)
+        draws = np.random.default_rng([self.schedule.seed, number])
         sums: dict[str, float] = {}
         count = 0
         for examples, grid, there in self.batches(draws):
@@ -144,16 +144,16 @@ class Epochs:
 
     def batches(self, draws: np.random.Generator) -> Iterator[tuple[IntArray, IntArray, Tensor]]:
         """Right answers, the pool of each as numbers of texts, B × P, and which of these there are."""
-        rules = self.course.rules
+        rules = self.schedule.rules
         order = draws.permutation(len(self.negatives))
-        for at in range(0, len(order), self.course.batch):
-            examples = order[at : at + self.course.batch]
+        for at in range(0, len(order), self.schedule.batch):
+            examples = order[at : at + self.schedule.batch]
             pools = [self.negatives.drawn(each, rules.pool, draws, rules.own) for each in examples.tolist()]
             some = np.array([len(pool) > 0 for pool in pools])
             examples, pools = examples[some], [pool for pool in pools if len(pool)]
             if not pools:
                 continue
-            if rules.with_right and self.course.adversary == "irgan":  # the code's generator has it
+            if rules.with_right and self.schedule.adversary == "irgan":  # the code's generator has it
                 pools = [
                     np.append(pool[: rules.pool - 1], self.negatives.right[each])
                     for pool, each in zip(pools, examples.tolist(), strict=True)
@@ -173,20 +173,20 @@ class Epochs:
         draws: np.random.Generator,
     ) -> dict[str, float]:
         """The generator's move, if there is one, and the discriminator's."""
-        course, rules = self.course, self.course.rules
+        schedule, rules = self.schedule, self.schedule.rules
         facts: dict[str, float] = {}
-        if course.adversary == "irgan":
+        if schedule.adversary == "irgan":
             with torch.set_grad_enabled(not rules.baseline):  # with one, `generated` needs it of few answers
                 scores = self.scores(state.generator.eval(), examples, grid, there)
             sampling = chances(scores.detach(), there, rules.heat(rules.sampling, self.heat))
-            places, shown = drawn(sampling, course.shown, rules.again)
+            places, shown = drawn(sampling, schedule.shown, rules.again)
             facts |= self.generated(state, examples, grid, scores, there, places, shown)
             facts["entropy"] = float(-(sampling.exp() * sampling.masked_fill(~there, 0)).sum(1).mean())
             if rules.seconds:
                 second = chances(scores.detach(), there, rules.heat(rules.second, self.heat))
                 places, shown = drawn(second, rules.seconds, rules.again)
         else:
-            places, shown = highest(self.liked(state, examples, grid, there, draws), course.shown)
+            places, shown = highest(self.liked(state, examples, grid, there, draws), schedule.shown)
         return facts | self.discriminated(state, examples, grid, places, shown)
 
     def liked(
@@ -198,10 +198,10 @@ class Epochs:
         draws: np.random.Generator,
     ) -> Tensor:
         """How much an adversary that learns nothing wants to show each answer: B × P."""
-        if self.course.adversary == "mined":
+        if self.schedule.adversary == "mined":
             with torch.no_grad():
                 return self.scores(state.discriminator.eval(), examples, grid, there)
-        if self.course.adversary == "none":
+        if self.schedule.adversary == "none":
             return torch.from_numpy(draws.random(grid.shape)).masked_fill(~there, -torch.inf)
         texts, found = self.negatives.texts, torch.full(grid.shape, -torch.inf, dtype=torch.float64)
         counts = there.sum(1).tolist()
@@ -224,7 +224,7 @@ class Epochs:
         shown: Tensor,
     ) -> dict[str, float]:
         """The generator learns to show what the discriminator falls for."""
-        rules = self.course.rules
+        rules = self.schedule.rules
         heat = rules.heat(rules.likelihood, self.heat)
         seen = torch.zeros_like(there).scatter(1, places, shown)  # an answer drawn twice is judged once
         texts = np.concatenate([self.negatives.right[examples][:, None], grid], axis=1)
@@ -263,7 +263,7 @@ class Epochs:
         both = torch.cat([torch.ones(len(shown), 1, dtype=torch.bool), shown], 1)
         scores = self.scores(state.discriminator.train(), examples, texts, both)
         right, wrong = scores[:, :1], scores[:, 1:].masked_fill(~shown, 0.0)
-        loss = hinge(right, wrong, shown, self.margin, self.course.rules.summed)
+        loss = hinge(right, wrong, shown, self.margin, self.schedule.rules.summed)
         self._move(state, 0, loss)
         hard = ((self.margin - right + wrong > 0) & shown).sum() / shown.sum()
         return {"loss": loss.item(), "hardness": float(hard)}
@@ -284,7 +284,7 @@ class Epochs:
         return grid.index_put((torch.from_numpy(rows), torch.from_numpy(columns)), found)
 
     def _move(self, state: TwoNets, which: int, loss: Tensor) -> None:
-        optimiser, clip = state.optimisers[which], self.course.rules.clip
+        optimiser, clip = state.optimisers[which], self.schedule.rules.clip
         sane(loss.item())
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # torch says no type here

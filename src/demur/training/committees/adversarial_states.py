@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from demur.training import tensors
+from demur.training.loop import tensors
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,14 +24,14 @@ def keep(path: Path, state: TwoNets) -> None:
         kept |= tensors.moments(optimiser, f"adam.{name}.")
     for epoch, weights in state.kept.items():
         kept |= {f"epoch.{epoch}.{key}": value for key, value in weights.items()}
-    tensors.write(path, kept, {"log": json.dumps(state.log)})
+    tensors.write_tensors(path, kept, {"log": json.dumps(state.log)})
 
 
 def resume(path: Path | None, state: TwoNets) -> bool:
     """Set two nets back to where they stood in a file; whether there is one."""
     if path is None or not path.is_file():
         return False
-    kept, said = tensors.read(path)
+    kept, said = tensors.read_tensors(path)
     try:
         state.log = json.loads(said["log"])
     except (ValueError, KeyError) as error:

@@ -24,10 +24,10 @@ APART = 1000  # from the seed of a member to that of the next: no two of them sh
 class Ensemble(Trainer):
     """Rankers that vote, all by one trainer, `by`: `count` of them.
 
-    `of`: ``seeds``, each begins anew with other random numbers; ``snapshots``, each goes on from the one
-    before, its learning rate high again at first (Huang et al. 2017), so that 3 snapshots of one epoch cost
-    what one ranker of 3 epochs does. `take`, `how` and `weights` are those of the trainer ``members``, and
-    each member's figure on dev is by `measure`.
+    `of`: ``seeds``, each is trained from scratch with another seed; ``snapshots``, each continues from the
+    one before, its learning rate high again at first (Huang et al. 2017), so that 3 snapshots of one epoch
+    cost what one ranker of 3 epochs does. `take`, `how` and `weights` are those of the trainer ``members``,
+    and each member's figure on dev is by `measure`.
     """
 
     name: ClassVar[str] = "ensemble"
@@ -65,7 +65,7 @@ class Ensemble(Trainer):
         return self._members().votes
 
     def follows(self, before: Trainer | None) -> None:
-        """An error, unless the members' trainer can go on from what that one makes."""
+        """Raise an error unless the members' trainer can go on from what that one makes."""
         by = seeded(self.by, self.seed)
         by.follows(before)
         if self.of == "snapshots" and self.count > 1:
@@ -82,7 +82,7 @@ class Ensemble(Trainer):
         return seeded(self.by, self.seed).sees(pool)
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
-        """An error, if nobody could say what is to be taken in the end, or no member could be made."""
+        """Raise an error if nobody could say what is to be taken in the end, or no member could be made."""
         self._members().possible(dev, judges(dev))
         seeded(self.by, self.seed).check(pools, dev)
 

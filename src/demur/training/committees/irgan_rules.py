@@ -25,7 +25,7 @@ class IrganRules:
     second: float = 0.0
     seconds: int = 0
     parts: bool = True
-    summed: bool = False  # a hinge for each answer shown, summed, in the place of their mean
+    summed: bool = False  # a hinge for each answer shown, summed, in place of their mean
     clip: float = 0.0  # of each number in a gradient; 0 clips the length of all at 1
     pool: int = 32
     margin: float = 0.0  # 0 is the net's own

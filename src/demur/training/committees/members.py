@@ -24,13 +24,13 @@ _NO_COMMITTEE = "members are taken of a committee; start from what adversarial(t
 
 @dataclass(frozen=True)
 class Members(Trainer):
-    """A choice among the members of a committee, such as ``adversarial(take=all)`` makes; nothing is learnt.
+    """A choice among the members of a committee, such as ``adversarial(take=all)`` makes, without training.
 
     `take`: ``committee``, those of every `every`-th epoch, the first and the last among them; ``best``, the
     one that is best on dev; ``last``; ``greedy``, those that help the committee most on dev, one after the
     other and perhaps several times, `rounds` times; ``average``, one net whose weights are the mean of the
-    committee's; ``all``. `how` and `weights` are those of the ranker ``committee``. How good members are is
-    what a dev set says by `measure`, or without one what was written down when they were trained.
+    committee's; ``all``. `how` and `weights` are those of the ranker ``committee``. Members are compared by
+    `measure` on a dev set, or without one by the log of their training.
     """
 
     name: ClassVar[str] = "members"
@@ -53,7 +53,7 @@ class Members(Trainer):
         Committee("; ".join(["length"] * max(len(given), 1)), self.how, self.weights)  # or it says why
 
     def counted(self, members: int) -> None:
-        """An error, if weights are given for another number of members; 0 is a number that is not known."""
+        """Raise an error if weights are given for another number of members; 0 is an unknown number."""
         if members and self.take in ("committee", "average") and self.weights not in ("dev", "uniform"):
             Committee("; ".join(["length"] * members), self.how, self.weights)  # or it says why
 
@@ -68,7 +68,7 @@ class Members(Trainer):
         return not self.votes
 
     def follows(self, before: Trainer | None) -> None:
-        """An error, unless that trainer makes a committee."""
+        """Raise an error unless that trainer makes a committee."""
         made = innermost(before)
         if made is None or not made.votes:
             raise UsageError(f"{_NO_COMMITTEE}; {before.spec if before else 'the first stage'} makes none")
@@ -76,12 +76,12 @@ class Members(Trainer):
             self._fits(sorted(made.kept))
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
-        """An error, if members cannot be told apart by dev where they must be."""
+        """Raise an error if members cannot be told apart by dev where they must be."""
         if self.take == "greedy":
             self.possible(dev, True)
 
     def possible(self, dev: Sequence[Pool], figures: bool) -> None:
-        """An error, if nobody can say what is to be taken: `figures` says whether members have one on dev."""
+        """Raise an error if nothing says what to take; `figures`: whether members have a figure on dev."""
         if self.take == "best" and not figures:
             what = "nobody knows which member is best: there is no dev set with right answers, or no early"
             raise UsageError(f"{what}; give them, or take another than best")
@@ -168,7 +168,7 @@ class Members(Trainer):
 
 
 def _whole(of: Committee) -> None:
-    """An error, if what is known of a committee's members is not known of each."""
+    """Raise an error if what is known of a committee's members is not known of each."""
     count = len(of.members)
     for what, known in (("epochs", of.taken), ("figures on dev", of.figures)):
         if known and len(known) != count:

@@ -32,12 +32,12 @@ _KEPT = 256  # pools whose scores by the teacher are asked for at a time
 
 @dataclass(frozen=True)
 class Distilled(CrossEncoder):
-    """A cross-encoder taught by a `teacher`: any ranker, such as a fusion, or the folder of a model.
+    """A cross-encoder distilled from a `teacher`: any ranker, such as a fusion, or the folder of a model.
 
     In each pool its scores become a distribution: a softmax of the standard scores times `sharpness`. The
-    network learns it from at most `candidates` answers, drawn by the seed. Labels are not read, unless
-    `labels` says what share of the loss is theirs; then pools without right and wrong answers are left out.
-    The other settings are those of ``cross-encoder``; `negatives` has no use here.
+    network learns it from at most `candidates` answers, drawn by the seed. Labels are not used, unless
+    `labels` sets their share of the loss; then pools without right and wrong answers are left out. The other
+    settings are those of ``cross-encoder``; `negatives` is not used here.
     """
 
     name: ClassVar[str] = "distilled"
@@ -98,9 +98,9 @@ class Distilled(CrossEncoder):
         scores = []
         for at in range(0, len(taught), _KEPT):
             scores += teacher.score_pools(taught[at : at + _KEPT])
-        sure = [self.sharpness * standardised(each) for each in scores]
+        sharpened = [self.sharpness * standardised(each) for each in scores]
         shares = np.concatenate(
-            [np.exp(each - each.max()) / np.exp(each - each.max()).sum() for each in sure]
+            [np.exp(each - each.max()) / np.exp(each - each.max()).sum() for each in sharpened]
         )
         return Distilling(self._loss(), torch.from_numpy(shares), self.labels)
 

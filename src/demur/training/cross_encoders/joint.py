@@ -30,11 +30,11 @@ Row = tuple[str, str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Joint(CrossEncoder):
-    """A cross-encoder that sees `k` other answers of the pool, those that `first` likes best.
+    """A cross-encoder that sees `k` other answers of the pool, those that `first` ranks highest.
 
     With ``mode=others`` all at once, in an order drawn by the seed while it learns. With ``pairwise`` it sees
-    a right and a wrong answer at a time, and learns which of the two is better. It may begin from an ordinary
-    cross-encoder: then the start is as good as that one.
+    a right and a wrong answer at a time, and learns which of the two is better. It may start from an ordinary
+    cross-encoder, and then scores as well at first.
     """
 
     name: ClassVar[str] = "joint"

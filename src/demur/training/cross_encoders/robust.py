@@ -31,7 +31,7 @@ _FOLDS = 5
 
 @dataclass(frozen=True)
 class Debiased(CrossEncoder):
-    """A cross-encoder that learns what overlap, lengths and place do not tell.
+    """A cross-encoder that learns what overlap, lengths and position do not explain.
 
     By ``method=poe`` its scores are added to the log-odds of a bias-only model in training (product of
     experts), by ``mixin`` to a share of them that it chooses for each pair, with `entropy` as the price of a
@@ -40,6 +40,7 @@ class Debiased(CrossEncoder):
     """
 
     name: ClassVar[str] = "debiased"
+    edition: ClassVar[int] = 2  # 1 stopped fitting the bias-only model sooner
     whole: ClassVar[bool] = True
     method: str = "poe"
     entropy: float = 0.0
@@ -71,8 +72,8 @@ class Debiased(CrossEncoder):
 class GroupDRO(CrossEncoder):
     """A cross-encoder whose worst group counts most: right or wrong answers with little to much overlap.
 
-    `rate` says how fast the shares of groups change, `adjust` how much more small groups count. It learns
-    pair by pair, as a group is one of pairs. The other settings are those of ``cross-encoder``.
+    `rate` is the step size of the group weights, `adjust` the size adjustment for small groups. The loss is
+    pointwise, as groups are groups of pairs. The other settings are those of ``cross-encoder``.
     """
 
     name: ClassVar[str] = "group-dro"
@@ -101,7 +102,7 @@ class GroupDRO(CrossEncoder):
 
 @dataclass(frozen=True)
 class JustTrainTwice(CrossEncoder):
-    """A cross-encoder trained twice: what the first one gets wrong after `first` epochs is seen again.
+    """A cross-encoder trained twice: the errors of the first one after `first` epochs are upsampled.
 
     By ``loss=pointwise`` that is `copies` more of each pair on the wrong side, by ``listwise`` of each pool
     whose best answer is wrong. The other settings are those of ``cross-encoder``.

@@ -2,7 +2,7 @@
 
 A student that has not seen a pool says how likely each of its answers is right. An answer counts as of that
 class whose mean chance, over the answers labelled so, its own chance reaches; where that is not the class of
-its label, the label is taken away.
+its label, the label is removed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _log = logging.getLogger("demur")
 
 @dataclass(frozen=True)
 class Confident(Trainer):
-    """Any trainer, the `student`, on what is left when labels that are likely wrong are taken away.
+    """Any trainer, the `student`, on the pools without labels that are likely wrong (confident learning).
 
-    The student is trained `folds` times on a part of the pools to judge the others, and once on all that is
-    left. `keep_right` leaves right answers alone, and prunes wrong ones only.
+    The student is trained `folds` times on a part of the pools to judge the others, and once on all that
+    remain. `keep_right` keeps all right answers, and removes only wrong ones.
     """
 
     name: ClassVar[str] = "confident"
@@ -51,7 +51,7 @@ class Confident(Trainer):
         return self.student
 
     def follows(self, before: Trainer | None) -> None:
-        """An error, unless the student can go on from what that trainer makes."""
+        """Raise an error unless the student can go on from what that trainer makes."""
         seeded(self.student, self.seed).follows(before)
 
     @property

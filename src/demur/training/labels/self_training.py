@@ -6,10 +6,10 @@ No label of the pools is ever read. Two signals can stand in for them:
   wrong, and those between are left out.
 - ``membership``: the candidates of a pool are right for its question, and those of other pools are wrong. It
   teaches what questions and answers of this collection have to do with each other, but not which of a pool's
-  candidates is best, so the student is one voice beside the teacher.
+  candidates is best, so the student only adds to the teacher.
 
-On the dev set of SemEval 2016 membership took the fusion of encoder and telling from MAP .744 to .756 (the
-mean of three seeds), and learning from that teacher to .748; on WikiQA's neither gained anything.
+On the dev set of SemEval 2016 membership took the fusion of encoder and forum-prior from MAP .744 to .756
+(the mean of three seeds), and learning from that teacher to .748; on WikiQA's neither gained anything.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ SIGNALS = ("teacher", "membership", "both")
 class SelfTraining(Trainer):
     """A trainer without labels: it makes them, trains a `student` on them, and blends it with the `teacher`.
 
-    Of each pool the share `top` is called right, at least one, and the share `bottom` wrong; only the share
-    `confident` of pools takes part, those where the two lie furthest apart. In each further round the blend
-    teaches. By `membership` each candidate stands against `negatives` of other pools. `blend` is what
-    share the student has in the ranker that comes back; with 1 it is the student alone.
+    Of each pool the share `top` is labelled right, at least one, and the share `bottom` wrong; only the share
+    `confident` of pools takes part, those where the two are furthest apart. In each further round the blend
+    is the teacher. By `membership` each candidate is compared with `negatives` of other pools. `blend` is the
+    student's share in the resulting ranker; with 1 it is the student alone.
     """
 
     name: ClassVar[str] = "self"

@@ -40,7 +40,7 @@ class Choices:
     decay: float = 0.9  # of those means
     plain: int = 0  # first steps over which the mean is a plain one
     functions: int = 5
-    nodes: int = 0  # of a quadrature in the place of random functions: the mean over all draws; 0 is to draw
+    nodes: int = 0  # of a quadrature in place of random functions: the mean over all draws; 0 is to draw
     memory: int = 140
 
 
@@ -115,13 +115,6 @@ def moments(weights: Tensor, squared: bool = False) -> tuple[Tensor, Tensor]:
     n = len(weights)
     more = max(n - 1, 1)
     return (n * weights).square() / more, n * weights / math.sqrt(n * more)
-
-
-def covariance(rows: Tensor, weights: Tensor, squared: bool = False) -> Tensor:
-    """The weighted covariance of rows: with even weights np.cov · (n - 1) / n, or np.cov if `squared`."""
-    a, b = moments(weights, squared)
-    mean = b @ rows
-    return rows.T @ (a[:, None] * rows) - mean[:, None] * mean
 
 
 class Dependence:

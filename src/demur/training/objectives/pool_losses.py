@@ -42,7 +42,7 @@ def loss_of(loss: Loss, scores: torch.Tensor, right: torch.Tensor, sizes: Sequen
     """The loss of each pair, if pointwise, or else of each pool."""
     if loss.pointwise:
         each = F.binary_cross_entropy_with_logits(scores, right.to(scores.dtype), reduction="none")
-        sure = each
+        log_chance = each
         if loss.smoothing:  # with smoothing s the target is 1 - s / 2 or s / 2
             each = torch.lerp(each, F.softplus(scores) - scores / 2, loss.smoothing)
     else:
@@ -50,10 +50,10 @@ def loss_of(loss: Loss, scores: torch.Tensor, right: torch.Tensor, sizes: Sequen
         each = torch.stack(
             [torch.logsumexp(pool, 0) - torch.logsumexp(pool[true], 0) for pool, true in parts]
         )
-        sure = each
+        log_chance = each
         if loss.smoothing:  # a share of the target lies on all candidates alike
             alike = torch.stack([torch.logsumexp(pool, 0) - pool.mean() for pool, _ in parts])
             each = torch.lerp(each, alike, loss.smoothing)
     if loss.focal:
-        each = each * (-torch.expm1(-sure.clamp(min=1e-6))) ** loss.focal
+        each = each * (-torch.expm1(-log_chance.clamp(min=1e-6))) ** loss.focal
     return each

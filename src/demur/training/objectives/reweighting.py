@@ -54,7 +54,7 @@ class Reweighting(nn.Module):
         return weights * count
 
     def _queue(self, rows: Tensor, logits: Tensor) -> None:
-        """First in, first out."""
+        """Put the newest rows first, and let the oldest go."""
         self.held.fill_(min(len(rows), self.choices.memory))
         self.rows[: int(self.held)] = rows[-self.choices.memory :]
         self.logits[: int(self.held)] = logits[-self.choices.memory :]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from demur.nets.debiasing import Debiasing, contrast
+from demur.nets.transformers.debiasing import Debiasing, contrast
 from demur.training.objectives.base import Plain, Seen
 from demur.training.objectives.decorrelation import PRESETS
 from demur.training.objectives.pool_losses import Loss, mean_of

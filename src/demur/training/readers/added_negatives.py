@@ -1,4 +1,4 @@
-"""Pools made wider: texts of other pools join each, as a search through all of them would find them.
+"""Negatives added to pools: texts of other pools join each, as a search through all of them would find them.
 
 A network that only ever sees answers from the question's own text learns little about other texts. Half of
 those that join share words with the question, half lie near it by the encoder's vectors.

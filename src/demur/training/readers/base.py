@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from demur import precision
-from demur.embedders.encoder_loading import device_named
+from demur.embedders.encoders.loading import device_named
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
-from demur.reading.network import NetworkReader, Window
 from demur.reading.published import golds
+from demur.reading.readers.network import NetworkReader, Window
 from demur.training.base import Report, Trainer, silent
 from demur.training.dev_set import NEVER
-from demur.training.loop import Schedule, Step, fit, steps_of
+from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.training.readers.examples import examples_of, measured
 from demur.types import IntArray, Pool
 
@@ -64,7 +64,7 @@ class ReaderTrainer(Trainer):
             raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
 
     def sees(self, pool: Pool) -> list[Any]:
-        """What of a pool the result hangs on: the answers too."""
+        """What of a pool the result depends on: the answers too."""
         return [*super().sees(pool), pool.extra.get("answers")]
 
     @abstractmethod
@@ -160,6 +160,6 @@ class ReaderTrainer(Trainer):
 def _with(reader: NetworkReader, **settings: Any) -> NetworkReader:
     """The reader with other settings and the same weights."""
     held = reader._held
-    made: Any = dataclasses.replace(reader, **settings)  # type: ignore[type-var]  # each of them is a dataclass
+    made: Any = dataclasses.replace(reader, **settings)
     object.__setattr__(made, "_held", held)  # the field that no caller may set
     return made  # type: ignore[no-any-return]

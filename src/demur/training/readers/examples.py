@@ -13,9 +13,9 @@ from demur.evaluation.readers import readings_of
 from demur.rankers.base import Ranker
 from demur.reading import squad
 from demur.reading.base import Reader
-from demur.reading.network import NetworkReader, Window
-from demur.reading.one_pass import Looking
+from demur.reading.one_pass import OnePassReader
 from demur.reading.published import answer_of
+from demur.reading.readers.network import NetworkReader, Window
 from demur.reading.spans import covering
 from demur.types import IntArray, Pool
 
@@ -57,7 +57,7 @@ def target(window: Window, answer: tuple[int, int] | None) -> tuple[int, int]:
 
 def quoted(ranker: Ranker, dev: Sequence[Pool]) -> bool:
     """Whether a dev set tells how well a ranker quotes; a mini is told by other pools how well it ranks."""
-    if isinstance(ranker, Looking):
+    if isinstance(ranker, OnePassReader):
         return all(len(pool) == 1 and "answers" in pool.extra for pool in dev)
     return isinstance(ranker, Reader)
 

@@ -16,16 +16,16 @@ import numpy as np
 
 from demur import precision
 from demur.embedders import embedder
-from demur.embedders.caching import kept
-from demur.embedders.encoder_loading import content, device_named
+from demur.embedders.caching import cached_on_disk
+from demur.embedders.encoders.loading import content, device_named
 from demur.errors import UsageError, require
 from demur.rankers import Ranker, ranker
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder, positions
 from demur.rankers.vectors.recipe_encoder import in_floats
-from demur.reading.mini_torch import MiniTorch, batch_of
-from demur.reading.span_reader import Tokens
+from demur.reading.readers.mini_torch import MiniTorch, batch_of
+from demur.reading.readers.span_reader import Tokens
 from demur.training.base import Report, Trainer, silent
-from demur.training.loop import Schedule, Step, fit, steps_of
+from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.training.readers.added_negatives import add_negatives
 from demur.training.readers.examples import target
 from demur.training.readers.mini_examples import Parts, alone, longest_of, ranking
@@ -36,7 +36,7 @@ from demur.types import FloatArray, Pool
 if TYPE_CHECKING:
     import torch
 
-    from demur.nets.mini import Mini as Network
+    from demur.nets.readers.mini import Mini as Network
 
 TASKS = ("both", "rank", "read")
 
@@ -57,15 +57,15 @@ class _Example:
 class Mini(Trainer):
     """One network for ranking and reading, from a cross-encoder's folder or any Hugging Face encoder.
 
-    Pools with right and wrong answers teach its scores, a softmax over each: at most `negatives` right ones
-    and as many others, cut at `pair` tokens. Questions of SQuAD teach where answers start and end, and, pair
-    by pair, whether there is one; probes of each layer learn along and change nothing else. `tasks` leaves
-    one of both out, to compare. A step is as much of one kind as `tokens` allow.
+    The scores are trained on pools with right and wrong answers, by a softmax over each: at most `negatives`
+    right ones and as many others, truncated at `pair` tokens. Where answers start and end, and whether there
+    is one, is trained on questions of SQuAD; probes of each layer are trained too, without a gradient to the
+    network. `tasks` leaves one of both out, to compare. A step is as much of one kind as `tokens` allow.
 
-    With a `teacher`, a ranker such as encoder, a network that goes on learns its own opinion plus that of the
-    teacher, too: of every question, with `more` texts of other questions that a search would find. So many
-    `entries` of an FAQ are learnt from the teacher alone: which of them ask the same. `stay` is
-    the share of the way that all weights then go back to where they began (Wortsman et al. 2022).
+    With a `teacher`, a ranker such as encoder, a network that is trained further also learns the sum of its
+    own scores and the teacher's: for every question, with `more` texts of other questions that a search would
+    find. `entries` of an FAQ are learnt from the teacher alone: which of them ask the same. `stay` is the
+    share by which all weights are then moved back to where they started (Wortsman et al. 2022).
     """
 
     name: ClassVar[str] = "mini"
@@ -115,7 +115,7 @@ class Mini(Trainer):
         return based + (ranker(in_floats(self.teacher)).fingerprint if self.teacher else "")
 
     def sees(self, pool: Pool) -> list[Any]:
-        """What of a pool the result hangs on: answers and titles too."""
+        """What of a pool the result depends on: answers and titles too."""
         return [*super().sees(pool), pool.extra.get("answers"), pool.extra.get("title")]
 
     def train(
@@ -136,7 +136,7 @@ class Mini(Trainer):
             network, tokenizer = begun.fresh()
             network.to(device)
             if self.freeze_words:
-                from demur.nets.mini import freeze_words
+                from demur.nets.readers.mini import freeze_words
 
                 freeze_words(cast("Network", network))
             ranked, trust = self._ranked(pools, begun if start or self._taught_before else None, report)
@@ -160,7 +160,7 @@ class Mini(Trainer):
             return start or MiniTorch(model=self.base, precision=precision.of_made(self.precision))
         if not isinstance(start, CrossEncoder):
             raise UsageError(f"mini cannot start from {start.spec}; take a cross-encoder or another one")
-        from demur.nets.mini import Mini as Network
+        from demur.nets.readers.mini import Mini as Network
 
         scorer, tokenizer = start.fresh()
         made = MiniTorch(model="new", precision=precision.of_made(self.precision))
@@ -169,7 +169,7 @@ class Mini(Trainer):
     @property
     def _taught_before(self) -> bool:
         """Whether the base is the folder of a mini, which has an opinion."""
-        from demur.nets.mini import HEADS
+        from demur.nets.readers.mini import HEADS
 
         return (Path(self.base) / HEADS).is_file()
 
@@ -183,7 +183,7 @@ class Mini(Trainer):
         if not self.teacher:
             return found, []
         found += alone(pools)
-        texts, near = [text for pool in found for text in pool.answers], kept(embedder("encoder"))
+        texts, near = [text for pool in found for text in pool.answers], cached_on_disk(embedder("encoder"))
         found = list(add_negatives(found, texts, self.more, self.seed, near))
         found = [pool for pool in found if len(pool) > 1]
         alike = entries(pools, self.entries, self.more, self.seed, near) if self.entries else []

@@ -1,10 +1,10 @@
-"""Mini's confidence, taught on labelled pools that its network has never seen."""
+"""Mini's confidence, trained on labelled pools that its network has never seen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -13,26 +13,30 @@ from demur.errors import UsageError
 from demur.rankers import open_model
 from demur.reading.confidence import ConfidenceModel, names
 from demur.reading.normalise import overlap
-from demur.reading.one_pass import Looking
+from demur.reading.one_pass import OnePassReader
 from demur.reading.published import golds
+from demur.renamed import old_names
 from demur.types import Candidate, FloatArray, Pool
 
 _FIRST = 3  # passages of each pool, in mini's order: those that may be shown
 _ALIKE = 0.5  # F1 of words from which a quote is right
 _USUAL = (0.005, 0.995)  # between these quantiles of a signal more is more; beyond them it says no more
 
-L = TypeVar("L", bound=Looking)
+L = TypeVar("L", bound=OnePassReader)
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__, {"teach": "train_confidence"})
 
 
-def taught(mini: L, pools: Sequence[Pool], made: Mapping[str, Any] | None = None) -> ConfidenceModel:
-    """What these pools teach of how sure mini may be: of the first three passages of each, which are right.
+def fit_confidence(mini: L, pools: Sequence[Pool], made: Mapping[str, Any] | None = None) -> ConfidenceModel:
+    """The confidence that fits which of the first three passages of each pool are right.
 
     A passage is right if its label is above zero and, where the pool says its answers as SQuAD does, if half
     of the words of the quote and the nearest answer are the same. `made` tells what the pools are.
     """
     pairs, right = _judged(mini, pools)
     if not 0 < right.sum() < len(right):
-        raise UsageError("a confidence is taught by passages that are right and others that are not")
+        raise UsageError("a confidence needs passages that are right and others that are not")
     table = mini.signals(pairs)
     low, high = np.quantile(table, _USUAL, axis=0)
     table = table.clip(low, high)
@@ -42,7 +46,7 @@ def taught(mini: L, pools: Sequence[Pool], made: Mapping[str, Any] | None = None
     return ConfidenceModel(tuple(names((table.shape[1] - 5) // 2)), constant, ranges, facts)
 
 
-def _judged(mini: Looking, pools: Sequence[Pool]) -> tuple[list[tuple[str, str]], FloatArray]:
+def _judged(mini: OnePassReader, pools: Sequence[Pool]) -> tuple[list[tuple[str, str]], FloatArray]:
     """The first passages of each pool, and whether they are right."""
     pairs: list[tuple[str, str]] = []
     right: list[bool] = []
@@ -60,13 +64,15 @@ def _judged(mini: Looking, pools: Sequence[Pool]) -> tuple[list[tuple[str, str]]
     return pairs, np.array(right, np.float64)
 
 
-def teach(folder: Path, pools: Sequence[Pool], made: Mapping[str, Any] | None = None) -> Looking:
-    """The mini in a folder, with a confidence that these pools taught; the folder holds it from now on."""
+def train_confidence(
+    folder: Path, pools: Sequence[Pool], made: Mapping[str, Any] | None = None
+) -> OnePassReader:
+    """The mini in a folder, with a confidence trained on these pools, which is saved in the folder."""
     mini = open_model(folder)
-    if not isinstance(mini, Looking):
-        raise UsageError(f"{folder} holds a {mini.name}, no mini; name the folder of one")
-    found = taught(mini, pools, made)
-    known = store.opened(folder, check=False)
+    if not isinstance(mini, OnePassReader):
+        raise UsageError(f"{folder} holds a {mini.name}, not a mini; name the folder of one")
+    found = fit_confidence(mini, pools, made)
+    known = store.open_folder(folder, check=False)
     texts = {path.name: path.read_bytes() for path in map(folder.joinpath, known.files)}
     card = folder / "README.md"
     texts |= {card.name: card.read_bytes()} if card.is_file() else {}
@@ -75,7 +81,7 @@ def teach(folder: Path, pools: Sequence[Pool], made: Mapping[str, Any] | None = 
             (inside / name).write_bytes(content)
         found.save(inside)
     again = open_model(folder)
-    assert isinstance(again, Looking)
+    assert isinstance(again, OnePassReader)
     return again
 
 

@@ -120,7 +120,7 @@ def _some(text: str, parts: Sequence[Span], draws: np.random.Generator) -> str:
 
 
 def _draws(pool: Pool, *seeds: int) -> np.random.Generator:
-    """Random numbers of a pool's own, which hang on no other."""
+    """Random numbers of a pool's own, which depend on no other."""
     digest = hashlib.sha256(f"{pool.id}\0{pool.question}".encode("utf-8", "surrogatepass")).digest()
     return np.random.default_rng([*seeds, *digest[:8]])
 

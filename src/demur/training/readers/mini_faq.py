@@ -2,7 +2,7 @@
 
 An entry is another question of the data, half of them with what answers it. Nobody has labelled these, so a
 teacher that compares meanings says alone which entry is near. Half of the questions have their own entry
-there too, and are asked in fewer words or with slips.
+there too, and are asked in fewer words or with typos.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from demur.data.edits import typos
+from demur.data.perturbing.edits import typos
 from demur.embedders.base import Embedder
 from demur.reading.published import answer_of
 from demur.sentences import sentences
@@ -60,7 +60,7 @@ def _answer(pool: Pool) -> str:
 
 
 def _otherwise(question: str, draws: np.random.Generator) -> str:
-    """The question in fewer words, sometimes with slips of the keyboard."""
+    """The question in fewer words, sometimes with typos."""
     words = question.split()
     kept = [word for word in words if draws.random() > draws.random() * 2 * _DROPPED]
     said = " ".join(kept) if len(kept) > 2 else question

@@ -15,7 +15,7 @@ from demur.errors import UsageError
 from demur.precision import AUTO
 from demur.rankers import Ranker
 from demur.rankers.ensembles.base import standardised
-from demur.reading.mini_torch import MiniTorch
+from demur.reading.readers.mini_torch import MiniTorch
 from demur.training.base import Report
 from demur.training.cached_encoder import with_kept_vectors
 from demur.types import FloatArray, Pool
@@ -51,7 +51,7 @@ def shares_of_teacher(pools: Sequence[Pool], teacher: Ranker) -> list[FloatArray
     return [_trust(2 * standardised(scores)) for scores in with_kept_vectors(teacher).score_pools(pools)]
 
 
-def _trust(sure: FloatArray) -> FloatArray:
-    odds = np.exp(_SHARP * (sure - sure.max()))
+def _trust(chances: FloatArray) -> FloatArray:
+    odds = np.exp(_SHARP * (chances - chances.max()))
     shares: FloatArray = odds / odds.sum()
     return shares

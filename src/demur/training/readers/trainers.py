@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from demur.embedders.tables import Table, table
-from demur.embedders.words import located
+from demur.embedders.word_vectors.embedder import located
+from demur.embedders.word_vectors.tables import Table, table
 from demur.errors import UsageError
 from demur.precision import of_made
 from demur.rankers.base import Ranker
 from demur.reading import vocabulary
-from demur.reading.bidaf import Bidaf as BidafReader
-from demur.reading.span_reader import SpanReader as TransformerReader
+from demur.reading.readers.bidaf import Bidaf as BidafReader
+from demur.reading.readers.span_reader import SpanReader as TransformerReader
 from demur.training.readers.base import ReaderTrainer
 from demur.types import Pool
 
@@ -64,7 +64,7 @@ class SpanReader(ReaderTrainer):
     def freeze(self, network: torch.nn.Module) -> None:
         """Let the word embeddings be as they are, if it is asked for."""
         if self.freeze_words:
-            from demur.nets.cross_encoder import freeze_words
+            from demur.nets.transformers.cross_encoder import freeze_words
 
             freeze_words(network)
 
@@ -73,8 +73,8 @@ class SpanReader(ReaderTrainer):
 class Bidaf(ReaderTrainer):
     """BiDAF, on questions with one passage each, as SQuAD's; it needs no pretrained network.
 
-    Words that have `vectors` (a file's, or those of a name such as glove) keep them as they are. Of others
-    that occur in `least` texts they are learnt, `wide` numbers each where there is no file. Windows of
+    Words that have `vectors` (a file's, or those of a name such as glove) keep them as they are. For other
+    words that occur in `least` texts vectors are learnt, `wide` numbers each if there is no file. Windows of
     `max_length` words begin `stride` words after each other, and a step is as many of them as `tokens` words
     allow. With `early=F1` (or EM) and a dev set, the best epoch's weights win. Where every question has an
     answer, it will always give one.
@@ -122,7 +122,7 @@ class Bidaf(ReaderTrainer):
         """The reader whose network learns."""
         import torch
 
-        from demur.nets.bidaf import BiDAF
+        from demur.nets.readers.bidaf import BiDAF
 
         if start is not None:
             if not isinstance(start, BidafReader):

@@ -16,7 +16,7 @@ from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.reading.base import Reader
 from demur.training.base import Report, silent
-from demur.training.distributed import leads
+from demur.training.loop.distributed import leads
 from demur.training.readers.examples import quoted
 from demur.training.recipes import model_card
 from demur.training.recipes.search import Trial, search
@@ -43,9 +43,9 @@ class Made:
 
 
 def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
-    """The model that a recipe makes, written into a folder; a run that was stopped goes on where it was."""
+    """The model that a recipe makes, written into a folder; a run that was stopped resumes."""
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
-        raise DataError("is there already and is no model", path=folder, fix="name another folder")
+        raise DataError("exists already and is not a model", path=folder, fix="name another folder")
     known_by = key(recipe, json.dumps(asdict(recipe.search)) if recipe.search else "")
     if store.is_model(folder):
         return _found(recipe, known_by, folder)
@@ -73,7 +73,7 @@ def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
 
 def _found(recipe: Recipe, known_by: str, folder: Path) -> Made:
     """The model that lies there, if the same recipe made it from the same data; else it would be lost."""
-    made = store.opened(folder, check=False).made
+    made = store.open_folder(folder, check=False).made
     if made.get("recipe") != known_by:
         what = "holds a model that another recipe, other data or something else has made, which would be lost"
         raise DataError(what, path=folder, fix="name another folder, or move that one away")

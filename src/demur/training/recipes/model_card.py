@@ -65,7 +65,7 @@ def use() -> str:
     lines = ["```python", "import demur", "", 'ranker = demur.ranker("THIS FOLDER")']
     lines += ['ranking = ranker.rank("a question", ["an answer", "another"])', "```"]
     ready = (
-        "Scores put the answers to one question in order; they are no probabilities. For a promise on how "
+        "Scores put the answers to one question in order; they are not probabilities. For a promise on how "
         "often the best answer is wrong, run `demur calibrate THIS-FOLDER LABELLED --risk 0.1`."
     )
     return "## How to use it\n\n" + "\n".join(lines) + f"\n\n{ready}"

@@ -19,7 +19,7 @@ from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.training import Report, Trainer, innermost
 from demur.training.base import noting, silent
-from demur.training.distributed import leads
+from demur.training.loop.distributed import leads
 from demur.types import Pool
 
 Log = list[dict[str, Any]]
@@ -54,7 +54,7 @@ def run_stages(jobs: Sequence[StageJob], report: Report = silent) -> tuple[Ranke
     for number, job in enumerate(jobs, 1):
         if job.folder is not None and job.is_kept:
             ranker = open_model(job.folder)
-            facts.append(dict(store.opened(job.folder, check=False).made))
+            facts.append(dict(store.open_folder(job.folder, check=False).made))
             continue
         log: Log = []
 
@@ -77,7 +77,7 @@ def run_stages(jobs: Sequence[StageJob], report: Report = silent) -> tuple[Ranke
 
 
 def _check(jobs: Sequence[StageJob]) -> None:
-    """An error for a mistake in any stage that is to be run, which else would be found after hours."""
+    """Raise an error for a mistake in any stage now, and not after hours of training."""
     before: Trainer | None = None
     for job in jobs:
         if not job.is_kept:

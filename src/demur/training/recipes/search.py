@@ -18,7 +18,7 @@ from demur.errors import Astray, UsageError, require
 from demur.specs import Setting, parse, spell
 from demur.training.base import Report, silent
 from demur.training.dev_set import sole
-from demur.training.distributed import leads
+from demur.training.loop.distributed import leads
 
 if TYPE_CHECKING:
     from demur.training.recipes.stages import Recipe

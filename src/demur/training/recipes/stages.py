@@ -20,7 +20,7 @@ from demur.rankers import Ranker
 from demur.specs import Setting, parse
 from demur.training import Report, Trainer, trainer
 from demur.training.base import silent
-from demur.training.distributed import leads
+from demur.training.loop.distributed import leads
 from demur.training.recipes.run_stages import StageJob, run_stages
 from demur.training.recipes.search import Search
 from demur.types import Pool

@@ -12,7 +12,7 @@ from demur.training.small_nets.examples import Labelled, triplets
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from demur.nets.small import SmallNet
+    from demur.nets.small.base import SmallNet
 
 _TOGETHER = 2048  # pairs
 

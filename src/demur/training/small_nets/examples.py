@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.embedders.base import Embedder, Vectors
-from demur.embedders.caching import kept
+from demur.embedders.caching import cached_on_disk
 from demur.embedders.rows import Rows
 from demur.types import IntArray, Pool
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from demur.nets.small import SmallNet
+    from demur.nets.small.base import SmallNet
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Labelled:
 
 def vectors_of(texts: Sequence[str], embedder: Embedder) -> Vectors:
     """One row per text, from the disk where it was computed before."""
-    return kept(embedder).embed(texts)
+    return cached_on_disk(embedder).embed(texts)
 
 
 class Examples(ABC):

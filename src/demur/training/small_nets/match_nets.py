@@ -12,8 +12,8 @@ import numpy as np
 
 from demur import registry
 from demur.embedders import embedder
-from demur.embedders.tables import Table, table
-from demur.embedders.words import located
+from demur.embedders.word_vectors.embedder import located
+from demur.embedders.word_vectors.tables import Table, table
 from demur.errors import DataError, UnknownName, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.match_nets import match_nets as rankers
@@ -23,7 +23,7 @@ from demur.specs import parse
 from demur.training import innermost
 from demur.training.base import Report, Trainer, silent
 from demur.training.dev_set import NEVER, checkpoint_name, judges, on_dev, sole
-from demur.training.loop import Schedule, Step, fit
+from demur.training.loop.fitting import Schedule, Step, fit
 from demur.training.small_nets.cached_words import CachedWords
 from demur.training.small_nets.negatives import Negatives
 from demur.types import IntArray, Pool
@@ -44,10 +44,10 @@ class MatchTrainer(Trainer):
     share `buckets` vectors that were drawn. An encoder, such as ``vectors=encoder``, gives each word a vector
     in its text. Of a question `question_words` are read, of an answer `answer_words`.
 
-    In each epoch a right answer stands against `negatives` wrong ones of its pool, or of others where it has
-    too few. Its score should be higher by `margin` (0 is the net's own). With a dev set, the epoch that is
-    best by the measure `early` wins (``none``: the last), and training ends after `patience` epochs without
-    a gain.
+    In each epoch a right answer is compared with `negatives` wrong ones of its pool, or of others if it has
+    too few. Its score should be higher by `margin` (0 is the net's default). With a dev set, the epoch that
+    is best by the measure `early` wins (``none``: the last), and training ends after `patience` epochs
+    without a gain.
     """
 
     kind: ClassVar[type[Match]]
@@ -83,7 +83,7 @@ class MatchTrainer(Trainer):
         self._check_net()
 
     def _check_net(self) -> None:
-        """An error, if no net can be made of the settings that are the net's own."""
+        """Raise an error if no net can be made of the settings that are the net's own."""
         sizes = self.sizes()
         for name in ("filters", "rows", "columns", "hidden", "hops"):
             if sizes.get(name, 1) < 1:
@@ -97,7 +97,7 @@ class MatchTrainer(Trainer):
         return embedder(self.vectors).fingerprint if self._contextual else self._table.fingerprint
 
     def follows(self, before: Trainer | None) -> None:
-        """An error, unless that trainer makes a net of this kind, as far as one can tell."""
+        """Raise an error unless that trainer makes a net of this kind, as far as one can tell."""
         made = innermost(before)
         if before is not None and made and not isinstance(made, type(self)) and not made.one_of_votes:
             raise UsageError(self._start(before))
@@ -133,7 +133,7 @@ class MatchTrainer(Trainer):
     def _begun(self, pools: Sequence[Pool]) -> Trained:
         import torch
 
-        from demur.nets.match_net import Worded
+        from demur.nets.matching.match_net import Worded
 
         words: Words = Context(self.vectors)
         if not self._contextual:
@@ -284,8 +284,8 @@ class DeepMatching(MatchTrainer):
 class Multihop(MatchTrainer):
     """A trainer of the Multihop Attention Network, with an LSTM of `hidden` units each way.
 
-    With ``preset=paper`` or ``code`` it is the reference's: padding takes a part of the attention, and a hop
-    remembers what the one before the last saw. The other settings are those that the three trainers share.
+    With ``preset=paper`` or ``code`` it is the reference's: padding takes part in the attention, and a hop
+    gets the state of the one before the last. The other settings are those that the three trainers share.
     """
 
     name: ClassVar[str] = "multihop"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from demur.embedders import Embedder, embedder
-from demur.embedders.caching import kept
+from demur.embedders.caching import cached_on_disk
 from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.vectors import network
@@ -22,7 +22,7 @@ from demur.training.base import Report, Trainer, silent
 from demur.types import Pool
 
 if TYPE_CHECKING:
-    from demur.nets.small import SmallNet
+    from demur.nets.small.base import SmallNet
     from demur.training.small_nets.dev_measures import DevMeasure
     from demur.training.small_nets.examples import Examples, Labelled
 
@@ -37,16 +37,16 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Small(Trainer):
-    """What both trainers share: the settings of the paper, but for `features`, and some of our own.
+    """What both trainers share: the settings of the paper, except `features`, and some of our own.
 
     `loss` is pointwise (cross-entropy of each pair) or pairwise (a `margin` between each right and each wrong
-    answer of a question; at most `negatives` wrong ones for each right one, 0 for all). `early` says what
-    early stopping watches on the dev set: its loss, its MAP, or none; it waits `patience` epochs for
-    a gain of `min_delta`, and the best weights are taken. `balance` weighs right and wrong answers alike.
+    answer of a question; at most `negatives` wrong ones for each right one, 0 for all). `early` is the
+    measure of early stopping on the dev set: loss, MAP, or none; it waits `patience` epochs for a gain of
+    `min_delta`, and the best weights are kept. `balance` gives right and wrong answers the same weight.
 
-    With ``init=glorot`` a net begins at random, as in the paper, and a projection forgets some of what the
-    vectors say; with ``identity`` it begins at their cosine. ``auto`` is identity for siamese nets that learn
-    pairwise, and glorot for all others: a cosine that begins high is no chance of being right.
+    With ``init=glorot`` a net is initialised at random, as in the paper, and a projection loses some
+    information of the vectors; with ``identity`` it starts at their cosine. ``auto`` is identity for siamese
+    nets that learn pairwise, and glorot for all others, as a cosine is not a probability of being right.
     """
 
     ranker: ClassVar[type[network.Network]]
@@ -91,7 +91,7 @@ class Small(Trainer):
         """The ranker that the judged pairs of these pools teach; see `Small` for the settings."""
         torch = require("torch", extra="encoder")
         from demur.training.small_nets.examples import Labelled
-        from demur.training.small_nets.loop import Course, teach
+        from demur.training.small_nets.loop import Schedule, train_net
 
         features = embedder(self.features)
         if start is not None and not isinstance(start, self.ranker):
@@ -113,16 +113,16 @@ class Small(Trainer):
                 {name: torch.from_numpy(w.copy()) for name, w in start.learnt.weights.items()}
             )
         usable = start is not None or self.like_cosine
-        course = Course(
+        schedule = Schedule(
             self.epochs, self.batch, self.learning_rate, self.seed, self.patience, self.min_delta, usable
         )
         named = None
         if checkpoints is not None:
             checkpoints.mkdir(parents=True, exist_ok=True)
             named = checkpoints / f"{self._key(data, dev, start)}.safetensors"
-        teach(net, examples, dev_measure, course, named, report)
+        train_net(net, examples, dev_measure, schedule, named, report)
         weights = {name: tensor.numpy().copy() for name, tensor in net.state_dict().items()}
-        return self.ranker.of(NetWeights(self.features, weights, kept(features)))
+        return self.ranker.of(NetWeights(self.features, weights, cached_on_disk(features)))
 
     @property
     def like_cosine(self) -> bool:
@@ -182,7 +182,7 @@ class Siamese(Small):
     ranker: ClassVar[type[network.Network]] = network.Siamese
 
     def _net(self, width: int) -> SmallNet:
-        from demur.nets.siamese import Siamese as Net
+        from demur.nets.small.siamese import Siamese as Net
 
         return Net(width, self.dropout)
 
@@ -195,6 +195,6 @@ class Concat(Small):
     ranker: ClassVar[type[network.Network]] = network.Concat
 
     def _net(self, width: int) -> SmallNet:
-        from demur.nets.concat import Concat as Net
+        from demur.nets.small.concat import Concat as Net
 
         return Net(width, self.dropout)

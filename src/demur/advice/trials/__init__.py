@@ -1,0 +1,1 @@
+"""Methods tried on a user's own labels, and what they cost."""

@@ -1,0 +1,96 @@
+"""A gate for questions asked of a library: each labelled question is asked, and what is found is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from demur.asking.library import AS_FOUND, Library
+from demur.asking.packaged import MEANING
+from demur.asking.searching import Search
+from demur.rankers import Ranker
+from demur.text import tokenize
+from demur.types import Candidate, FloatArray, Pool, Ranking
+
+if TYPE_CHECKING:
+    from demur.kb.folder import KnowledgeBase
+    from demur.risk.gates.gate import Gate
+
+
+def calibrate(
+    library: Library | KnowledgeBase,
+    questions: Iterable[Pool],
+    risk: float = 0.10,
+    confidence: float = 0.95,
+    *,
+    ranker: str | Ranker | None = None,
+    grid: Iterable[Pool] | FloatArray | None = None,
+    **settings: Any,
+) -> Gate:
+    """A gate for this library and ranker, or `NoThreshold` if there are too few labels or too many errors.
+
+    Each question is asked as `ask` does; `judged_pools` says which passages are right. The settings are those
+    of `demur.calibrate`.
+    """
+    from demur.asking.session import searching
+    from demur.risk.gates.gate import calibrate as gate_of
+
+    search = searching(library, AS_FOUND[0] if ranker is None else ranker)
+    if ranker == MEANING:
+        settings = {"qualifier": "top", **settings}  # its scores are chances
+    others = grid if grid is None or isinstance(grid, np.ndarray) else judged_pools(search, grid)
+    return gate_of(search, judged_pools(search, questions), risk, confidence, grid=others, **settings)
+
+
+def labelled(base: KnowledgeBase) -> list[Pool]:
+    """The questions whose labels a knowledge base keeps, with the passages that answer them.
+
+    A question without such a passage counts as one that has no answer.
+    """
+    answers: dict[str, list[Candidate]] = {}
+    for number, label in enumerate(base.labels()):
+        known = answers.setdefault(label.question, [])
+        if label.text:
+            known.append(Candidate(f"label {number}", label.text, label.label))
+    none = Candidate("none", "", 0)
+    return [Pool(asks, asks, tuple(known) or (none,)) for asks, known in answers.items()]
+
+
+def judged_pools(search: Search, questions: Iterable[Pool]) -> list[Pool]:
+    """For each labelled question what the search finds, labelled 1 where it is one of the right answers.
+
+    A passage is right if it has the words of a positive candidate in it, in their order; or if it has its id,
+    and the positive has no words or has the passage's in it. A question without a positive has no answer, so
+    whatever is found is wrong. If nobody has judged a question's candidates, nor is what is found judged.
+    """
+    return [judged_pool(search.find(pool.question), pool) for pool in questions]
+
+
+def judged_pool(ranking: Ranking, pool: Pool) -> Pool:
+    """What was found for a labelled question, labelled as `judged_pools` does."""
+    unknown = len(pool) > 0 and all(label is None for label in pool.labels)
+    positives = [candidate for candidate in pool.candidates if (candidate.label or 0) > 0]
+    candidates = [
+        replace(one, label=None if unknown else _right(one, positives), extra={**one.extra, "score": score})
+        for one, score in ranking
+    ]
+    return Pool(pool.id, pool.question, tuple(candidates))
+
+
+def _right(passage: Candidate, positives: Sequence[Candidate]) -> int:
+    text = _bare(passage.text)
+    for positive in positives:
+        wanted = _bare(positive.text)
+        if wanted.strip() and wanted in text:
+            return 1
+        if passage.id == positive.id and (not wanted.strip() or text in wanted):
+            return 1
+    return 0
+
+
+def _bare(text: str) -> str:
+    """The words of a text, with a space around each: so no word is found inside another."""
+    return "".join(f" {word}" for word in tokenize(text)) + " "

@@ -1,0 +1,121 @@
+"""Gates: what is expected of one, which one is meant, and for which ranker it was calibrated."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from demur import store
+from demur.asking import packaged
+from demur.errors import UsageError
+from demur.rankers import Ranker
+from demur.rankers.opening import folder_of
+from demur.specs import parse
+from demur.types import Ranking
+
+if TYPE_CHECKING:
+    from demur.risk.gates.gate import Gate as SavedGate
+    from demur.types import Verdict
+
+NONE = "none"
+"""In place of a gate: not even that of the ranker's folder."""
+_LIBRARY = "library"  # what a search of files is called as a ranker
+_log = logging.getLogger(__name__)
+
+
+class Gate(Protocol):
+    """What a session expects of a gate."""
+
+    @property
+    def certificate(self) -> Mapping[str, Any]:
+        """What is promised about the answers that pass, as plain values; it comes with each of them."""
+        ...
+
+    def check_ranker(self, ranker: Ranker) -> None:
+        """Raise an error that says why if the gate was calibrated for another ranker."""
+        ...
+
+    def judge(self, ranking: Ranking) -> Verdict:
+        """The verdict on a ranking of at least one passage, all that the ranker scored."""
+        ...
+
+
+def open_gate(path: str | Path, risk: float | None = None, name: str | None = None) -> SavedGate:
+    """The gate in a file; of those in a folder the first, or the one for a risk.
+
+    An error calls the place by its `name`, if it has one.
+    """
+    from demur.risk.gates.several import open_gates as gates
+
+    return replace(gates(path), place=name or str(path)).of(risk)
+
+
+def find_gate(
+    gate: str | Path | None, ranker: str | Path | None, files: bool = False, risk: float | None = None
+) -> SavedGate | None:
+    """The gate that is named; or the one in the ranker's folder, if it is for such questions; or none.
+
+    `files` says that questions are asked of files, not of given candidates. The gate of the model that
+    comes with demur is for both: it is made for whoever has no labels.
+    """
+    if gate is not None and gate != NONE:
+        return open_gate(gate, risk)
+    ours = None if ranker is None else packaged.folder_named(str(ranker))
+    folder = ours or (None if ranker is None else folder_of(ranker))
+    if gate == NONE or folder is None or not (folder / "gate.json").is_file():
+        if risk is not None:
+            fix = "name a gate, or a ranker whose folder holds one"
+            raise UsageError(f"a risk of {risk:g} chooses among gates, and there is none; {fix}")
+        return None
+    found = open_gate(folder, risk, str(ranker))
+    if ours is not None or is_for_files(found) == files:
+        return found
+    kinds = "questions to files", "given candidates"
+    made, asked = kinds if is_for_files(found) else kinds[::-1]
+    _log.warning("no gate is set: the one in %s is for %s, and promises nothing for %s", folder, made, asked)
+    return None
+
+
+def is_for_files(gate: Gate) -> bool:
+    """Whether a gate was calibrated for questions to files, not for given candidates."""
+    return _calibrated_for(gate).startswith(f"{_LIBRARY}(")
+
+
+def is_for_any_files(gate: Gate) -> bool:
+    """Whether a gate was calibrated for questions to files, whatever files they are."""
+    return is_for_files(gate) and "passages" not in parse(_calibrated_for(gate)).settings
+
+
+def is_for_candidates(gate: Gate) -> bool:
+    """Whether a gate says that it was calibrated for given candidates."""
+    return bool(_calibrated_for(gate)) and not is_for_files(gate)
+
+
+def ranker_of(gate: Gate) -> str:
+    """The ranker that a gate was calibrated with, where it ranks given candidates."""
+    if is_for_files(gate):
+        raise UsageError("this gate was calibrated for questions to a library; use it with demur ask --from")
+    return _beside(gate) or _calibrated_for(gate)
+
+
+def second_ranker_of(gate: Gate) -> str | None:
+    """The ranker that scores again what is found in files, if the gate was calibrated with one."""
+    if not is_for_files(gate):
+        return ranker_of(gate) or None
+    ranker = parse(_calibrated_for(gate)).settings.get("ranker")
+    return None if ranker is None else _beside(gate) or str(ranker)
+
+
+def _calibrated_for(gate: Gate) -> str:
+    return str(gate.certificate.get("ranker", ""))
+
+
+def _beside(gate: Gate) -> str | None:
+    """The folder of the model that a gate lies with, wherever that model was when the gate was made."""
+    from demur.risk.gates.gate import Gate as SavedGate
+
+    folder = gate.place if isinstance(gate, SavedGate) else None
+    return str(folder) if folder is not None and store.is_model(folder) else None

@@ -1,0 +1,105 @@
+"""Passages found by words and by meaning, in one list, with what is known of each before any is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from demur import cache
+from demur.asking.meaning import chance
+from demur.asking.quoting import asked
+from demur.embedders.base import Vectors
+from demur.embedders.caching import Kept, cached_in_memory, cached_on_disk
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.loading import PACKAGED
+from demur.embedders.vector_store import BoolArray
+from demur.kb.base import Passages
+from demur.kb.passages import Passage
+from demur.rankers.vectors.cosine import pairwise
+from demur.text import tokenize
+from demur.types import FloatArray, IntArray
+
+WIDE = 100
+"""Passages that are found by words, and as many by meaning."""
+_NONE = -1.0  # the cosine with a question of its own, where a passage has none
+
+
+@dataclass(frozen=True)
+class Found:
+    """The places of passages, likeliest first, their signals (see `chance.FOUND`) and chances."""
+
+    places: IntArray
+    signals: FloatArray
+    chances: FloatArray
+    own: BoolArray
+    """Which have a question of their own."""
+    alike: IntArray
+    """The same number for passages with the same question: the parts of one answer."""
+
+
+def maker() -> Encoder:
+    """What makes vectors of questions and passages: the encoder that comes with demur."""
+    return Encoder(PACKAGED)
+
+
+@lru_cache(maxsize=2)
+def _embedder(place: str) -> Kept:
+    return cached_in_memory(cached_on_disk(maker()))
+
+
+def vectors(texts: Sequence[str]) -> Vectors:
+    """The vectors of texts; they are kept on disk, and the last ones in memory."""
+    return _embedder(str(cache.root())).embed(texts)
+
+
+def lacking(texts: Sequence[str]) -> int:
+    """How many texts have no vector yet, neither on disk nor in memory."""
+    return _embedder(str(cache.root())).lacking(texts)
+
+
+def find(library: Passages, question: str, depth: int) -> Found:
+    """The best passages that share words with a question, or are near to it in meaning."""
+    places = np.zeros(0, np.int64)
+    nothing = Found(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool), places)
+    if not tokenize(question):
+        return nothing  # a vector of nothing would still be near to something
+    by_words, scores = library.by_words(question, WIDE)
+    vector = maker().embed([question])[0]
+    by_meaning = np.zeros(0, np.int64)
+    if library.embedder == maker().fingerprint:  # of vectors that something else made, none is near
+        by_meaning, _ = library.by_meaning(vector, WIDE)
+    places = np.array(list(dict.fromkeys([*by_words.tolist(), *by_meaning.tolist()])), np.int64)
+    if not len(places):
+        return nothing
+    words = np.zeros(len(places))
+    words[: len(by_words)] = scores / max(sum(map(library.idf, asked(question, library.stem))), 1e-9)
+    passages = [library.passage(place) for place in places.tolist()]
+    signals = chance.found_signals(words, *_cosines(library, vector, places, passages))
+    own = np.array([bool(each.question) for each in passages])
+    asks = {each.question: at for at, each in enumerate(passages) if each.question}
+    alike = np.array([asks.get(each.question, at) for at, each in enumerate(passages)], np.int64)
+    of_own = chance.load().own.of(signals[:, 1:2], alike)
+    chances = np.where(own, of_own, chance.load().found.of(signals))
+    order = np.argsort(-chances, kind="stable")[:depth]
+    return Found(places[order], signals[order], chances[order], own[order], alike[order])
+
+
+def _cosines(
+    library: Passages, vector: Vectors, places: IntArray, passages: Sequence[Passage]
+) -> tuple[FloatArray, FloatArray]:
+    """The cosines of a question with the passages' own questions, or -1 without one, and with their texts."""
+    own, text = np.full((2, len(places)), np.nan)
+    if library.embedder == maker().fingerprint:
+        own, text = library.cosines(vector, places)
+    asks = np.array([bool(each.question) for each in passages])
+    lacking = [(own, at, passages[at].question) for at in np.flatnonzero(asks & np.isnan(own)).tolist()]
+    lacking += [(text, at, passages[at].searched) for at in np.flatnonzero(np.isnan(text)).tolist()]
+    if lacking:
+        known = vectors([written for _, _, written in lacking])
+        alike = pairwise(np.broadcast_to(vector, known.shape), known)
+        for (column, at, _), cosine in zip(lacking, alike.tolist(), strict=True):
+            column[at] = cosine
+    return np.where(asks, own, _NONE), text

@@ -1,0 +1,1 @@
+"""Folders of files, scored by one process or by many workers."""

@@ -1,0 +1,1 @@
+"""What several formats share: lines, columns, rows, and checks that name the place."""

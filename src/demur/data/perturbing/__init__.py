@@ -1,0 +1,1 @@
+"""Texts and pools changed on purpose, to see what a ranker makes of them."""

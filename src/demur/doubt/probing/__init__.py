@@ -1,0 +1,1 @@
+"""Probes of a reader's layers, taught and used."""

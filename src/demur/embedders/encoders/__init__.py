@@ -1,0 +1,1 @@
+"""Sentence encoders: found, loaded, and run with torch or without."""

@@ -1,0 +1,118 @@
+"""The sentence encoder that comes with demur: all-MiniLM-L6-v2 in bytes, run without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import demur
+from demur import processor, runtime, store
+from demur.embedders.base import Vectors
+from demur.errors import DataError, UsageError
+from demur.types import IntArray
+
+FOLDER = Path(demur.__file__).parent / "models" / "encoder"
+FILES = MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+_BUDGET = 256  # tokens of a batch: all that is computed of it stays near the processor
+_TOGETHER = 4096  # texts held as tokens
+_MARKS = 2  # tokens before and after each text
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """The model in a folder, ready to run."""
+
+    session: Any
+    tokenizer: Any
+    width: int  # numbers of a vector
+    limit: int  # tokens it reads unless told otherwise
+    positions: int  # tokens it can read at most
+
+    def length(self, wanted: int) -> int:
+        """Where texts are cut, if `wanted` is the setting: 0 is where the model says."""
+        if wanted and not _MARKS < wanted <= self.positions:
+            what = f"max_length={wanted} does not suit the packaged encoder"
+            raise UsageError(
+                f"{what}, which takes {_MARKS + 1} to {self.positions} tokens; 0 is {self.limit}"
+            )
+        return wanted or self.limit
+
+    def sentences(self, texts: Sequence[str], length: int) -> tuple[Vectors, int]:
+        """The vector of each text, zeros where it has no token of its own, and how many texts were cut.
+
+        Texts of one length go together and none is filled up, so a text's vector never depends on the others.
+        """
+        found, cut = np.zeros((len(texts), self.width), np.float32), 0
+        for start in range(0, len(texts), _TOGETHER):
+            tokens, too_long = self._tokens(texts[start : start + _TOGETHER], length)
+            cut += too_long
+            self._run(tokens, found[start : start + _TOGETHER])
+        return found, cut
+
+    def _tokens(self, texts: Sequence[str], length: int) -> tuple[list[list[int]], int]:
+        ids = [each.ids for each in self.tokenizer.encode_batch_fast(list(texts))]
+        cut = sum(len(each) > length for each in ids)
+        return [each if len(each) <= length else [*each[: length - 1], each[-1]] for each in ids], cut
+
+    def _run(self, tokens: list[list[int]], found: Vectors) -> None:
+        """Fill in the vectors of texts that are given as tokens."""
+
+        def run(batch: IntArray) -> None:
+            ids = np.array([tokens[place] for place in batch.tolist()], np.int64)
+            given = {"input_ids": ids, "token_type_ids": np.zeros_like(ids)}
+            vectors = np.asarray(self.session.run(["vector"], given)[0], np.float64)
+            found[batch] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+        batches = list(_alike(np.array([len(each) for each in tokens], np.int64)))
+        threads = min(processor.threads(), len(batches))
+        if threads <= 1:
+            for batch in batches:
+                run(batch)
+        else:  # a batch to each core is faster than two cores to a batch
+            with ThreadPoolExecutor(threads) as workers:
+                list(workers.map(run, batches))
+
+
+def _alike(lengths: IntArray) -> Iterator[IntArray]:
+    """Places of texts in batches of one length, the longest first; texts without tokens are left out."""
+    order = np.argsort(-lengths, kind="stable")
+    order = order[lengths[order] > _MARKS]
+    for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+        if len(group):
+            together = max(1, _BUDGET // int(lengths[group[0]]))
+            yield from np.array_split(group, -(-len(group) // together))
+
+
+def there() -> bool:
+    """Whether the model came with this copy of demur; a copy made from source alone may lack it."""
+    return (FOLDER / MODEL).is_file()
+
+
+def packaged(folder: Path = FOLDER) -> Packaged:
+    """The model in a folder, opened once until its files change."""
+    if not (folder / MODEL).is_file():
+        what, fix = "the encoder that comes with demur is missing", "install demur again, or use model=minilm"
+        raise DataError(what, path=folder, fix=fix)
+    return _opened(folder, runtime.stamp(folder, (*FILES, store.FACTS)))
+
+
+def content(folder: Path = FOLDER) -> str:
+    """A hash of the files that it is made of, as the folder says them."""
+    files = store.open_folder(folder, check=False).files
+    return " ".join(f"{name} {files[name]}" for name in FILES)
+
+
+@lru_cache(maxsize=2)
+def _opened(folder: Path, stamp: object) -> Packaged:
+    store.open_folder(folder)  # each file is checked against its checksum, once
+    session = runtime.session(folder / MODEL)
+    facts = session.get_modelmeta().custom_metadata_map
+    tokenizer = runtime.tokenizer(folder / TOKENIZER)
+    tokenizer.encode_special_tokens = True  # words such as [SEP] are read as any others
+    return Packaged(session, tokenizer, *(int(facts[name]) for name in ("width", "limit", "positions")))

@@ -1,0 +1,1 @@
+"""Word vectors: read from files, trained on texts, and averaged."""

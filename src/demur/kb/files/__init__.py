@@ -1,0 +1,1 @@
+"""Files and folders as passages, read in a process apart."""

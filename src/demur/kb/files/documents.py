@@ -1,0 +1,160 @@
+"""Files and folders as passages, whatever they are written in."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from demur import files
+from demur.errors import DataError, MissingExtra
+from demur.kb.files.apart import read_apart
+from demur.kb.files.read_before import passages_kept
+from demur.kb.formats.markdown import passages_of_markdown
+from demur.kb.formats.tables import passages_of_csv, passages_of_jsonl
+from demur.kb.passages import Paragraph, Passage
+
+_LONGEST_WRAPPED = 120
+_log = logging.getLogger(__name__)
+
+
+def read_documents(paths: str | Path | Iterable[str | Path]) -> Iterator[Passage]:
+    """The passages of files, and of all files in folders that demur can read, in order of their names."""
+    for path in [paths] if isinstance(paths, str | Path) else paths:
+        if Path(path).is_dir():
+            yield from _folder(Path(path))
+        else:
+            yield from _file(Path(path))
+
+
+def readable(path: Path) -> bool:
+    """Whether demur reads files of this name, gzipped or not."""
+    return _suffix(path) in _READERS
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files that demur reads in a folder and in those in it, by their names, but for hidden ones."""
+    return sorted(_paths_in(folder))
+
+
+def _text(path: Path) -> Iterator[Passage]:
+    """The paragraphs of a plain text.
+
+    Empty lines part them. A line too long to have been wrapped by hand is a paragraph of its own.
+    """
+    source = str(path)
+    held: list[str] = []
+    first = 1
+    for number, line in _lines(path):
+        line = line.strip()
+        alone = len(line) > _LONGEST_WRAPPED
+        if held and (alone or not line):
+            yield from Paragraph(held, first).passages(source)
+            held = []
+        if alone:
+            yield from Paragraph([line], number).passages(source)
+        elif line:
+            if not held:
+                first = number
+            held.append(line)
+    if held:
+        yield from Paragraph(held, first).passages(source)
+
+
+def _markdown(path: Path) -> Iterator[Passage]:
+    return passages_of_markdown([line for _, line in _lines(path)], str(path))
+
+
+def _apart(module: str, reader: str) -> Callable[[Path], Iterator[Passage]]:
+    """A reader of strangers' files, which needs a package of the extra ``formats``, in a process apart."""
+
+    def read(path: Path) -> Iterator[Passage]:
+        if find_spec(module) is None:
+            what = f"this needs {module}, which is not installed; pip install 'demur[formats]'"
+            raise MissingExtra(f"{path}: {what}")
+        asked = f"demur.kb.formats.{reader}"
+        yield from passages_kept(module, asked, path, read_apart(asked, path))
+
+    return read
+
+
+_page = _apart("selectolax", "webpage:passages_of_page")
+_READERS: dict[str, Callable[[Path], Iterator[Passage]]] = {
+    ".csv": passages_of_csv,
+    ".docx": _apart("mammoth", "docx:passages_of_docx"),
+    ".htm": _page,
+    ".html": _page,
+    ".jsonl": passages_of_jsonl,
+    ".markdown": _markdown,
+    ".md": _markdown,
+    ".ndjson": passages_of_jsonl,
+    ".pdf": _apart("pypdfium2", "pdf:passages_of_pdf"),
+    ".txt": _text,
+    ".xhtml": _page,
+}
+_KINDS = ", ".join(_READERS)
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    for number, line in files.lines(path):
+        if "\0" in line:
+            raise DataError("is binary, not text", path=path, line=number, fix="export it as text first")
+        yield number, line
+
+
+def _file(path: Path) -> Iterator[Passage]:
+    if not readable(path) and path.exists():
+        raise DataError(
+            "demur does not read files of this kind", path=path, fix=f"give it as one of {_KINDS}"
+        )
+    with files.unchanging(path):
+        yield from _READERS.get(_suffix(path), _text)(path)
+
+
+def _folder(folder: Path) -> Iterator[Passage]:
+    """The passages of all readable files in a folder and the folders in it; hidden ones are left out.
+
+    What cannot be read is passed over with a warning, as nobody has named it; if that is all, it is an error.
+    """
+    paths = sorted(_paths_in(folder))
+    if not paths:
+        raise DataError("no file that demur reads", path=folder, fix=f"put files in it that end in {_KINDS}")
+    passed_over = 0
+    last: DataError | MissingExtra
+    missing: dict[str, MissingExtra] = {}
+    for path in paths:
+        try:
+            passages = list(_file(path))  # of a file that breaks in the middle nothing is taken
+        except DataError as error:
+            _log.warning("passed over: %s", error)
+            passed_over += 1
+            last = error
+        except MissingExtra as error:  # said once for each kind of file
+            if _suffix(path) not in missing:
+                _log.warning("passed over, with all of its kind: %s", error)
+            missing[_suffix(path)] = last = error
+            passed_over += 1
+        else:
+            yield from passages
+    if passed_over == len(paths):
+        raise DataError(f"none of its {passed_over} files can be read; {last}", path=folder)
+    if passed_over:
+        _log.warning("%s: %d of %d files are passed over", folder, passed_over, len(paths))
+
+
+def _paths_in(folder: Path) -> Iterator[Path]:
+    left_out = 0
+    for where, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = [Path(where, name) for name in names if not name.startswith(".")]
+        wanted = [path for path in paths if readable(path) and not files.is_pipe(path)]  # a pipe may wait
+        left_out += len(paths) - len(wanted)
+        yield from wanted
+    if left_out:
+        _log.info("%s: %d files of other kinds are left out", folder, left_out)

@@ -1,0 +1,53 @@
+"""Entries of JSONL and CSV files as passages: a text under one of several names, perhaps with a title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from demur.data.entries import csv_entries, text_in
+from demur.data.formats.shared.checks import Place
+from demur.data.formats.shared.jsonlines import objects
+from demur.kb.passages import Paragraph, Passage
+
+ABOVE = ("title", "question")
+
+_HALF = re.compile("[\ud800-\udfff]")  # one of a pair of codes that only together are a character
+
+
+def passages_of_jsonl(path: Path) -> Iterator[Passage]:
+    """One passage per line, or one per candidate where a line is a pool."""
+    for place, entry in objects(path):
+        candidates = entry.get("candidates")
+        if not isinstance(candidates, list):
+            yield from _entry(entry, place)
+            continue
+        for number, candidate in enumerate(candidates, 1):
+            inside = place._replace(inside=f"candidate {number}")
+            if not isinstance(candidate, dict):
+                raise inside.error("is not an object", 'write {"id": "...", "text": "..."}')
+            yield from _entry({"id": f"{_name(place)}+{number}", **candidate}, inside)
+
+
+def passages_of_csv(path: Path) -> Iterator[Passage]:
+    """One passage per row; the first row names the columns."""
+    for place, entry in csv_entries(path):
+        yield from _entry(entry, place)
+
+
+def _entry(entry: Mapping[str, Any], place: Place) -> Iterator[Passage]:
+    """The passages of one entry: none if its text is empty, several if it is long."""
+    text = text_in(entry, place)
+    above = " > ".join(str(entry[name]).strip() for name in ABOVE if entry.get(name))
+    id = _name(place) if entry.get("id") in (None, "") else str(entry["id"])
+    if half := _HALF.search(f"{id}{above}{text}"):
+        raise place.error(f"half a character, U+{ord(half[0]):04X}", "write the character itself")
+    if text := text.strip():
+        question = str(entry.get("question") or "").strip()
+        yield from Paragraph([text], place.line or 0).passages(str(place.path), above, id, question)
+
+
+def _name(place: Place) -> str:
+    return f"{place.path}:{place.line}"

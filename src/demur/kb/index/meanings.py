@@ -1,0 +1,227 @@
+"""The passages of a knowledge base by their meaning: vectors in a file of their own, which can be made again.
+
+A vector is kept as bytes, and as the signs of its numbers. All signs lie in memory, as columns of 64 bits;
+those nearest to the question's are scored again by the bytes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from demur.embedders.base import Vectors
+from demur.kb.store.schema import connected, sqlite_errors
+from demur.kb.store.truth import Generation, Truth
+from demur.types import FloatArray, IntArray
+
+AGAIN = 500
+"""Vectors that are scored again by their bytes."""
+SEARCHED, QUESTION = 0, 1
+_FORMAT = 1
+_TABLES = f"""
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS signs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, passage INTEGER NOT NULL, kind INTEGER NOT NULL, bits BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX IF NOT EXISTS signs_by_passage ON signs (passage, kind);
+CREATE TABLE IF NOT EXISTS codes (id INTEGER PRIMARY KEY, scale REAL NOT NULL, bytes BLOB NOT NULL) STRICT;
+PRAGMA user_version = {_FORMAT};
+"""
+Bits = NDArray[np.uint64]
+
+
+class Meanings:
+    """The file of vectors in a folder; threads may share it one at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "vectors.sqlite"
+        self._file: sqlite3.Connection | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Close the file, and forget what was read of it."""
+        if self._file is not None:
+            self._file.close()
+        self._file, self._seen, self._inode = None, 0, 0
+        self.passages: IntArray = np.empty(0, np.int64)
+        self._ids: IntArray = np.empty(0, np.int64)
+        self._columns: Bits = np.empty((0, 0), np.uint64)
+
+    def open(self, truth: Truth, embedder: str | None = None) -> str:
+        """The embedder whose vectors these are, or nothing where there are none of this base.
+
+        With `embedder` they are to be added to: what is of another one, of another base, or broken goes.
+        """
+        if embedder is None and not self.path.is_file():
+            self.forget()
+            return ""
+        if self._file is not None and self.path.is_file() and self.path.stat().st_ino != self._inode:
+            self.forget()
+        try:
+            return self._open(truth, embedder)
+        except sqlite3.DatabaseError as error:
+            if embedder is None or "full" in str(error) or "locked" in str(error):
+                self.forget()
+                return ""
+        self.remove()
+        with sqlite_errors(self.path):
+            return self._open(truth, embedder)
+
+    def _open(self, truth: Truth, embedder: str | None) -> str:
+        if self._file is None:
+            self.path.parent.mkdir(exist_ok=True)
+            self._file = connected(self.path)
+            self._inode = self.path.stat().st_ino
+        if embedder is not None:
+            self._file.execute("PRAGMA synchronous = NORMAL")
+            self._file.executescript(_TABLES)
+        facts = dict(self._file.execute("SELECT name, value FROM facts").fetchall())
+        right = facts.get("base") == truth.base
+        right = right and truth.knows(int(facts["generation"]), facts["mark"])
+        if embedder is not None and not (right and facts.get("embedder") == embedder):
+            with self._file:
+                self._file.execute("BEGIN IMMEDIATE")
+                for table in ("signs", "codes", "facts"):
+                    self._file.execute(f"DELETE FROM {table}")
+                self._file.execute("INSERT INTO facts VALUES ('base', ?)", (truth.base,))
+                self._file.execute("INSERT INTO facts VALUES ('embedder', ?)", (embedder,))
+                self._said(truth.generation())
+            return embedder
+        return str(facts.get("embedder", "")) if right else ""
+
+    def remove(self) -> None:
+        """Remove all vectors."""
+        self.forget()
+        for path in self.path.parent.glob(f"{self.path.name}*"):
+            path.unlink(missing_ok=True)
+
+    def _said(self, generation: Generation) -> None:
+        assert self._file is not None
+        said = {"generation": str(generation.number), "mark": generation.mark}
+        self._file.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", said.items())
+
+    def add(self, entries: Sequence[tuple[int, int]], vectors: Vectors, generation: Generation) -> None:
+        """Take in the vectors of some places, each of a kind: all of them, or none."""
+        assert self._file is not None
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+        scales = np.abs(unit).max(axis=1, initial=0) / 127
+        codes = np.rint(unit / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
+        bits = _bits(unit)
+        with sqlite_errors(self.path), self._file:
+            self._file.execute("BEGIN IMMEDIATE")
+            for (place, kind), scale, code, bit in zip(entries, scales.tolist(), codes, bits, strict=True):
+                insert = "INSERT INTO signs (passage, kind, bits) VALUES (?, ?, ?)"
+                new = self._file.execute(insert, (place, kind, bit.tobytes())).lastrowid
+                self._file.execute("INSERT INTO codes VALUES (?, ?, ?)", (new, scale, code.tobytes()))
+            self._said(generation)
+
+    def drop(self, places: Sequence[int]) -> None:
+        """Delete the vectors of passages that are no more."""
+        if not len(places):
+            return
+        assert self._file is not None
+        with sqlite_errors(self.path), self._file:
+            self._file.execute("BEGIN IMMEDIATE")
+            for place in map(int, places):
+                inside = "SELECT id FROM signs WHERE passage = ?"
+                self._file.execute(f"DELETE FROM codes WHERE id IN ({inside})", (place,))
+                self._file.execute("DELETE FROM signs WHERE passage = ?", (place,))
+        self._seen, self._columns = 0, np.empty((0, 0), np.uint64)  # read anew
+
+    def load(self) -> None:
+        """Read the signs that were added since the last call."""
+        if self._file is None:
+            return
+        count, last = self._file.execute("SELECT count(*), coalesce(max(id), 0) FROM signs").fetchone()
+        after = self._seen if self._columns.size else 0
+        rows = self._file.execute(
+            "SELECT id, passage, bits FROM signs WHERE id > ? AND id <= ? ORDER BY id", (after, last)
+        ).fetchall()
+        if after and len(self._ids) + len(rows) != count:  # some were deleted meanwhile
+            self._seen, self._columns = 0, np.empty((0, 0), np.uint64)
+            self.load()
+            return
+        self._seen = last
+        if not rows:
+            if not after:
+                self.passages = self._ids = np.empty(0, np.int64)
+            return
+        ids, passages, bits = zip(*rows, strict=True)
+        new = np.frombuffer(b"".join(bits), np.uint64).reshape(len(rows), -1).T
+        if after:
+            self._ids = np.concatenate([self._ids, np.array(ids, np.int64)])
+            self.passages = np.concatenate([self.passages, np.array(passages, np.int64)])
+            self._columns = np.concatenate([self._columns, new], axis=1)
+        else:
+            self._ids, self.passages = np.array(ids, np.int64), np.array(passages, np.int64)
+            self._columns = np.ascontiguousarray(new)
+
+    def search(self, vector: Vectors, top: int, newest: int, dead: IntArray) -> tuple[IntArray, FloatArray]:
+        """The nearest passages up to a place, but for dead ones, best first, and the cosines.
+
+        A passage with a question counts with the nearer of its two vectors.
+        """
+        if self._file is None or not len(self.passages):
+            return np.empty(0, np.int64), np.empty(0)
+        length = float(np.linalg.norm(vector))
+        unit = np.asarray(vector, np.float32) / (length or 1.0)
+        asked = _bits(unit[None])[0]
+        far = np.zeros(len(self.passages), np.uint16)
+        for column, bits in zip(self._columns, asked, strict=True):
+            far += np.bitwise_count(column ^ bits)
+        far[self.passages > newest] = far[np.isin(self.passages, dead)] = np.iinfo(np.uint16).max
+        depth = max(AGAIN, 5 * top)
+        near = np.argpartition(far, depth)[:depth] if len(far) > depth else np.arange(len(far))
+        near = near[far[near] < np.iinfo(np.uint16).max]
+        if not len(near):
+            return np.empty(0, np.int64), np.empty(0)
+        scales, codes = self._bytes(self._ids[near])
+        cosines = (
+            np.multiply(codes, unit, dtype=np.float64).sum(axis=1) * scales
+        )  # alike, whatever is beside it
+        best: dict[int, float] = {}
+        for place, cosine in zip(self.passages[near].tolist(), cosines.tolist(), strict=True):
+            best[place] = max(cosine, best.get(place, -1.0))
+        return np.array(list(best), np.int64), np.array(list(best.values()), np.float64)
+
+    def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Of each passage the cosines with its question and with its text; nan where there is no vector."""
+        found = np.full((2, len(places)), np.nan)
+        if self._file is None or not len(self.passages):
+            return found[1], found[0]
+        unit = np.asarray(vector, np.float64) / (float(np.linalg.norm(vector)) or 1.0)
+        at = {place: number for number, place in enumerate(places.tolist())}
+        marks = ",".join("?" * len(at))
+        rows = self._file.execute(
+            f"SELECT passage, kind, scale, bytes FROM signs JOIN codes USING (id) WHERE passage IN ({marks})",
+            list(at),
+        )
+        for place, kind, scale, code in rows:
+            found[kind, at[place]] = float(np.frombuffer(code, np.int8) @ unit) * scale
+        return found[QUESTION], found[SEARCHED]
+
+    def _bytes(self, ids: IntArray) -> tuple[FloatArray, NDArray[np.int8]]:
+        assert self._file is not None
+        rows: dict[int, tuple[float, bytes]] = {}
+        for start in range(0, len(ids), AGAIN):
+            some = ids[start : start + AGAIN].tolist()
+            marks = ",".join("?" * len(some))
+            found = self._file.execute(f"SELECT id, scale, bytes FROM codes WHERE id IN ({marks})", some)
+            rows |= {id: (scale, code) for id, scale, code in found}
+        none = 0.0, b""
+        width = max((len(code) for _, code in rows.values()), default=0)
+        told = [rows.get(id, none) for id in ids.tolist()]
+        codes = b"".join(code or bytes(width) for _, code in told)
+        return np.array([scale for scale, _ in told]), np.frombuffer(codes, np.int8).reshape(len(told), width)
+
+
+def _bits(rows: NDArray[np.int8] | Vectors) -> Bits:
+    """The signs of each row as whole numbers of 64 bits."""
+    missing = -rows.shape[1] % 64
+    signs = np.pad(rows > 0, ((0, 0), (0, missing)))
+    return np.packbits(signs, axis=1).view(np.uint64)

@@ -1,0 +1,100 @@
+"""Labels that people gave: whether a passage answers a question, kept in the knowledge base."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from demur.errors import UsageError
+from demur.kb.store.schema import sqlite_errors
+from demur.kb.store.truth import Generation, Truth
+
+
+@dataclass(frozen=True)
+class Label:
+    """What somebody said of a passage; it stays when the passage is taken out."""
+
+    question: str
+    label: int
+    """1 if the passage answers the question, 0 if not."""
+    place: int | None
+    """Where the passage is now; None if it is no more, or if the label says that no passage answers."""
+    heading: str
+    text: str
+    made: float
+    """Seconds since 1970."""
+
+
+def add(truth: Truth, question: str, place: int | None, label: int, generation: Generation) -> None:
+    """Keep the label that a passage answers (1) or not (0), or that none does (None, 0)."""
+    if not isinstance(question, str):
+        raise UsageError("a label needs a question, which is a text")
+    if not question.strip():
+        raise UsageError("a label needs a question")
+    if label not in (0, 1) or (place is None and label):
+        raise UsageError(f"label={label} of a passage must be 1 or 0, and 0 where no passage answers")
+    heading = text = ""
+    hashed = None
+    if place is not None and not isinstance(place, int | np.integer):
+        raise UsageError(
+            f"place={place!r} is not a place; take a whole number, as by_words and by_meaning give it"
+        )
+    if place is not None:
+        passage = truth.passage(place, generation)
+        heading, text = passage.heading, passage.text
+        hashed = truth.rows("SELECT hash FROM passages WHERE id = ?", (int(place),))[0][0]
+    with truth.lock, sqlite_errors(truth.path):
+        truth.connection.execute(
+            "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
+            (question, hashed, heading, text, label, time.time()),
+        )
+
+
+def settle(
+    truth: Truth, question: str, right: Iterable[int], wrong: Iterable[int], generation: Generation
+) -> None:
+    """Keep these labels of a question in place of earlier ones.
+
+    Where none is right, keep the label that no passage answers.
+    """
+    if not question.strip():
+        raise UsageError("a label needs a question")
+    said = dict.fromkeys(wrong, 0) | dict.fromkeys(right, 1)
+    rows: list[tuple[object, ...]] = []
+    for place, label in said.items():
+        passage = truth.passage(place, generation)
+        hashed = truth.rows("SELECT hash FROM passages WHERE id = ?", (int(place),))[0][0]
+        rows.append((question, hashed, passage.heading, passage.text, label, time.time()))
+    if 1 not in said.values():
+        rows.append((question, None, "", "", 0, time.time()))
+    _replaced(truth, question, rows)
+
+
+def forget(truth: Truth, question: str) -> bool:
+    """Whether there were labels of this question; there are none any more."""
+    known = bool(truth.rows("SELECT 1 FROM labels WHERE question = ? LIMIT 1", (question,)))
+    if known:
+        _replaced(truth, question, [])
+    return known
+
+
+def _replaced(truth: Truth, question: str, rows: Sequence[tuple[object, ...]]) -> None:
+    """Keep these rows in place of others of the question, all of them or none."""
+    with truth.transaction() as connection:
+        connection.execute("DELETE FROM labels WHERE question = ?", (question,))
+        connection.executemany(
+            "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+
+
+def every(truth: Truth) -> list[Label]:
+    """All labels, in the order in which they were given."""
+    rows = truth.rows(
+        "SELECT l.question, l.label, p.id, l.heading, l.text, l.made FROM labels l "
+        "LEFT JOIN passages p ON p.hash = l.hash AND p.died IS NULL ORDER BY l.id"
+    )
+    return [Label(*row) for row in rows]

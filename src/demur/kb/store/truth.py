@@ -1,0 +1,183 @@
+"""What a knowledge base holds, as of any generation: sources, passages, and where each passage stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection
+from threading import RLock
+from typing import Any
+
+from demur.errors import DataError
+from demur.kb.passages import Passage
+from demur.kb.store import schema
+
+_IN = 500  # values that one statement names
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One state of a base: what it was after a change."""
+
+    number: int = 0
+    mark: str = ""
+    made: float = 0.0
+    what: str = ""
+    sources: int = 0
+    passages: int = 0
+    words: int = 0
+    newest: int = 0
+    """The largest place so far: a passage of this generation or an earlier one has no larger."""
+    digest: str = ""
+    """A hash of the passages, in whatever order they came."""
+
+
+class Truth:
+    """The file kb.sqlite; threads may share it."""
+
+    def __init__(self, path: Path, stem: str | None = None) -> None:
+        self.path = path
+        self.connection = schema.open_database(path, stem)
+        self.lock = RLock()
+        facts = dict(self.rows("SELECT name, value FROM facts"))
+        self.base: str = facts["base"]
+        self.stem: str = facts["stem"]
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement."""
+        with self.lock, schema.sqlite_errors(self.path):
+            return self.connection.execute(statement, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """A block that changes the file: all of it is kept, or nothing if the block fails."""
+        with self.lock, schema.sqlite_errors(self.path), schema.transaction(self.connection):
+            yield self.connection
+
+    def close(self) -> None:
+        """Close the file."""
+        self.connection.close()
+
+    def generation(self, number: int | None = None) -> Generation:
+        """A generation: the last one, or the one with this number; before the first, that of nothing."""
+        if number is None:
+            found = self.rows("SELECT * FROM generations ORDER BY number DESC LIMIT 1")
+        else:
+            found = self.rows("SELECT * FROM generations WHERE number = ?", (number,))
+        if not found and number:
+            last = self.generation().number
+            raise DataError(f"has no generation {number}; its last is {last}", path=self.path.parent)
+        return Generation(*found[0]) if found else Generation()
+
+    def knows(self, number: int, mark: str) -> bool:
+        """Whether a generation is one of this file; that of a copy that went another way is not."""
+        found = self.rows("SELECT mark FROM generations WHERE number = ?", (number,))
+        return (found[0][0] if found else "") == mark
+
+    @property
+    def purged(self) -> int:
+        """Up to which generation dead passages are deleted: no older one can be read any more."""
+        return int(self.rows("SELECT value FROM facts WHERE name = 'purged'")[0][0])
+
+    def texts(self, after: int, generation: Generation, many: int = 4096) -> Iterator[list[tuple[Any, ...]]]:
+        """Place, heading, text and question of the passages of a generation above a place, some at a time."""
+        while True:
+            found = self.rows(
+                "SELECT id, heading, text, question FROM passages WHERE id > ? AND id <= ? "
+                "AND (died IS NULL OR died > ?) ORDER BY id LIMIT ?",
+                (after, generation.newest, generation.number, many),
+            )
+            if not found:
+                return
+            yield found
+            after = found[-1][0]
+
+    def searched(self, places: Sequence[int]) -> dict[int, str]:
+        """What is searched of some passages; those that are deleted are left out."""
+        found: dict[int, str] = {}
+        for start in range(0, len(places), _IN):
+            some = list(map(int, places[start : start + _IN]))
+            marks = ",".join("?" * len(some))
+            rows = self.rows(f"SELECT id, heading, text FROM passages WHERE id IN ({marks})", some)
+            found |= {place: f"{heading}\n{text}" if heading else text for place, heading, text in rows}
+        return found
+
+    def dead(self, generation: Generation, since: int = -1) -> list[int]:
+        """The places of passages that were taken out after a generation, up to another."""
+        rows = self.rows("SELECT id FROM passages WHERE died > ? AND died <= ?", (since, generation.number))
+        return [place for (place,) in rows]
+
+    def passage(self, place: int, generation: Generation) -> Passage:
+        """The passage at a place, where it stands first by the names of its sources."""
+        found = self.rows(
+            "SELECT o.name, p.text, s.name || o.part, o.line, p.heading, p.question FROM passages p "
+            "JOIN occurrences o ON o.passage = p.id JOIN sources s ON s.id = o.source "
+            "WHERE p.id = ? AND s.born <= ? AND (s.died IS NULL OR s.died > ?) "
+            "ORDER BY s.name, o.number LIMIT 1",
+            (int(place), generation.number, generation.number),
+        )
+        if not found:
+            what = f"has no passage {place} in generation {generation.number}"
+            raise DataError(what, path=self.path.parent, fix="ask again: it may just have been taken out")
+        return Passage(*found[0])
+
+    def places(self, name: str, generation: Generation) -> list[int]:
+        """The places of the passages that have this name."""
+        rows = self.rows(
+            "SELECT DISTINCT o.passage FROM sources s JOIN occurrences o ON o.source = s.id "
+            "WHERE o.name = ? AND s.born <= ? AND (s.died IS NULL OR s.died > ?)",
+            (name, generation.number, generation.number),
+        )
+        return [place for (place,) in rows]
+
+    def near(self, place: int, around: int, generation: Generation) -> list[Passage]:
+        """The passages about a place, where it stands first by the names of its sources."""
+        standing = self.standings([place], generation)
+        if not standing:
+            return []
+        name, number = standing[place]
+        rows = self.rows(
+            "SELECT o.name, p.text, s.name || o.part, o.line, p.heading, p.question FROM occurrences o "
+            "JOIN passages p ON p.id = o.passage JOIN sources s ON s.id = o.source WHERE s.name = ? "
+            "AND s.born <= ? AND (s.died IS NULL OR s.died > ?) AND o.number BETWEEN ? AND ? "
+            "ORDER BY o.number",
+            (name, generation.number, generation.number, number - around, number + around),
+        )
+        return [Passage(*row) for row in rows]
+
+    def standings(self, places: Sequence[int], generation: Generation) -> dict[int, tuple[str, int]]:
+        """For each place the name of the first source and the passage's number there: an order for all."""
+        found: dict[int, tuple[str, int]] = {}
+        for start in range(0, len(places), _IN):
+            some = list(map(int, places[start : start + _IN]))
+            marks = ",".join("?" * len(some))
+            rows = self.rows(
+                f"SELECT o.passage, s.name, o.number FROM occurrences o JOIN sources s ON s.id = o.source "
+                f"WHERE o.passage IN ({marks}) AND s.born <= ? AND (s.died IS NULL OR s.died > ?)",
+                [*some, generation.number, generation.number],
+            )
+            for place, name, number in rows:
+                found[place] = min(found.get(place, (name, number)), (name, number))
+        return found
+
+    def copies(self, place: int, generation: Generation) -> int:
+        """How many other passages are alike."""
+        found = self.rows(
+            "SELECT count(*) FROM occurrences o JOIN sources s ON s.id = o.source WHERE o.passage = ? "
+            "AND s.born <= ? AND (s.died IS NULL OR s.died > ?)",
+            (int(place), generation.number, generation.number),
+        )
+        return max(0, int(found[0][0]) - 1)
+
+    def share_changed_since(self, number: int) -> float:
+        """The share of passages that are others than at a generation: 0 for none, 1 for all."""
+        then, now = self.generation(number), self.generation()
+        added = self.rows("SELECT count(*) FROM passages WHERE born > ? AND died IS NULL", (number,))[0][0]
+        removed = self.rows("SELECT count(*) FROM passages WHERE born <= ? AND died > ?", (number, number))
+        gone = self.rows(
+            "SELECT coalesce(sum(passages), 0) FROM gone WHERE born <= ? AND died > ?", (number, number)
+        )
+        changed = max(added, removed[0][0] + gone[0][0])
+        return float(changed / max(then.passages, now.passages)) if changed else 0.0

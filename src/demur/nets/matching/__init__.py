@@ -1,0 +1,1 @@
+"""Nets that match the words of two texts."""

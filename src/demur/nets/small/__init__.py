@@ -1,0 +1,1 @@
+"""The two small nets of the scarce-annotations paper, over vectors of texts."""

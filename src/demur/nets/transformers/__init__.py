@@ -1,0 +1,1 @@
+"""What is put on and into a Hugging Face encoder: heads, quick attention, cheap dropout."""

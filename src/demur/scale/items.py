@@ -1,0 +1,164 @@
+"""The files of a job: what is read, what comes of it, and the folder in which its shards wait."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from demur.data.formats.beir import is_beir
+from demur.data.formats.known import by_name
+from demur.errors import DataError, UsageError
+from demur.files import is_pipe, replacing
+from demur.parts import Parts
+from demur.scoring import WITH_EXTRAS
+
+READ = ("jsonl", "parquet")
+"""Formats whose rows are told apart, so that a bad one can be left out."""
+_DONE, _BAD = "done.json", "bad.jsonl"
+
+
+class Folders(Parts):
+    """The folder of a job of many files: for each of them it has one, in which shards wait."""
+
+    whole: ClassVar[str] = r"\d{6,}"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One file of a job. It is plain, so that it can be sent to a worker."""
+
+    number: int
+    source: str
+    target: str
+    folder: str
+
+    @property
+    def parts(self) -> Parts:
+        """Its shards."""
+        return Parts(self.target, self.folder)
+
+    def place(self, row: int) -> str:
+        """How an error calls a row."""
+        return f"{self.source}: row {row}" if self.source.endswith(".parquet") else f"{self.source}:{row}"
+
+    def note(self, number: int | None, kind: str) -> Path:
+        """A file beside the shards that tells something of one of them, or of the reading of them all."""
+        return Path(self.folder) / f"{'read' if number is None else f'{number:06d}'}.{kind}"
+
+    def tell_bad(self, number: int | None, rows: list[tuple[int, str]]) -> None:
+        """Keep what is wrong with some rows, in place of what was kept before."""
+        note = self.note(number, _BAD)
+        if not rows:
+            note.unlink(missing_ok=True)
+            return
+        with replacing(note) as file:
+            for row, problem in rows:
+                said = problem.encode("utf-8", "replace").decode()  # half characters cannot be written
+                told = {"file": self.source, "row": row, "problem": said}
+                file.write(json.dumps(told, ensure_ascii=False) + "\n")
+
+    def bad(self, number: int | None = None) -> list[dict[str, Any]]:
+        """What was kept of the rows that are left out, in their order: of all, or of one shard."""
+        notes = [self.note(number, _BAD)] if number is not None else Path(self.folder).glob(f"*.{_BAD}")
+        lines = (line for note in notes if note.exists() for line in note.read_text("utf-8").split("\n"))
+        return sorted(map(json.loads, filter(None, lines)), key=lambda told: int(told["row"]))
+
+    def done(self) -> tuple[int, int] | None:
+        """How many pools and pairs were written, if all is there."""
+        note = Path(self.folder) / _DONE
+        if not note.is_file() or not Path(self.target).is_file():
+            return None
+        told = json.loads(note.read_text("utf-8"))
+        return int(told["pools"]), int(told["pairs"])
+
+    def tell_done(self, pools: int, pairs: int) -> None:
+        """Keep that all is there."""
+        with replacing(Path(self.folder) / _DONE) as file:
+            json.dump({"pools": pools, "pairs": pairs}, file)
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    """The files of a folder that can be read, and of those in it, by name; not the hidden ones."""
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)  # as _SUCCESS
+        name = path.name.lower().removesuffix(".gz")
+        if not hidden and name.endswith((".jsonl", ".ndjson", ".parquet")) and path.is_file():
+            yield path
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is to be read and where it is to be written: a file into a file, or a folder into a folder."""
+
+    source: Path
+    target: Path
+    write_as: str
+
+    @classmethod
+    def of(cls, source: str, target: str, write_as: str | None) -> Files:
+        """The files of a job; what cannot be is one line, before the work."""
+        if is_pipe(source) or is_pipe(target):
+            raise UsageError("a pipe cannot be resumed; name files or folders")
+        given, wanted = Path(source), Path(target)
+        if not given.exists():
+            what = "no such file or folder"
+            raise DataError(
+                what, path=source, fix="check the spelling of the path; a dataset's id will not do"
+            )
+        if is_beir(given):
+            raise UsageError(f"{source} is one set of pools in BEIR's form; score it without --engine ray")
+        inside = wanted.resolve().is_relative_to(given.resolve())
+        if given.is_dir() and inside:
+            raise UsageError(f"{target} lies in {source}, and would be read the next time; write elsewhere")
+        kind = write_as or ("parquet" if given.is_dir() else by_name(target))
+        if kind not in WITH_EXTRAS:
+            able = ", ".join(WITH_EXTRAS)
+            raise UsageError(f"{target}: cannot be written as {kind!r}; these can be: {able}")
+        if not given.is_dir() and wanted.is_dir():
+            raise DataError("is a folder, not a file", path=target, fix="name a file in it")
+        if given.is_dir() and wanted.exists() and not wanted.is_dir():
+            raise DataError("is a file, not a folder", path=target, fix="name a folder to write into")
+        return cls(given, wanted, kind)
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """The files, in the order of their names."""
+        folders = Folders(str(self.target)).folder
+        found = list(self._named())
+        if not found:
+            what = "holds no .jsonl, .ndjson or .parquet file"
+            raise DataError(what, path=self.source, fix="name the folder that has them")
+        targets: dict[Path, Path] = {}
+        for path, target in found:
+            if target in targets:
+                what = f"and {path} would both become {target}"
+                raise DataError(what, path=targets[target], fix="rename one of them")
+            targets[target] = path
+        return [
+            Item(n, str(path), str(target), str(folders.absolute() / f"{n:06d}"))
+            for n, (path, target) in enumerate((path.absolute(), target.absolute()) for path, target in found)
+        ]
+
+    def _named(self) -> Iterator[tuple[Path, Path]]:
+        if not self.source.is_dir():
+            if by_name(self.source) not in READ:
+                raise UsageError(
+                    f"{self.source}: is neither .jsonl nor .parquet; score it without --engine ray"
+                )
+            yield self.source, self.target
+            return
+        for path in files_in(self.source):
+            stem = path.name[: path.name.lower().removesuffix(".gz").rindex(".")]
+            yield path, self.target / path.relative_to(self.source).parent / f"{stem}.{self.write_as}"
+
+    def stamps(self) -> dict[str, list[int]]:
+        """Size and time of each file: what tells whether it is still the same without reading it."""
+        found = {}
+        for item in self.items:
+            stat = Path(item.source).stat()
+            found[item.source] = [stat.st_size, stat.st_mtime_ns]
+        return found

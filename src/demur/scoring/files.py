@@ -1,0 +1,247 @@
+"""A file of pools scored into a file, so that a run that was killed goes on.
+
+A file is cut into shards of whole pools. Each shard is scored and written at once, beside the result, in
+``OUT.parts``; when all are there they are joined into OUT. A run that was killed goes on at the first
+shard that is missing, so nothing is lost and nothing is written twice. Another engine, on many machines,
+needs only `shards` and `score_batch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from demur import data
+from demur.data import formats, sources
+from demur.data.datasets import Pools
+from demur.data.formats.beir import is_split
+from demur.data.formats.known import by_name, format_named
+from demur.errors import DataError, UsageError
+from demur.files import is_pipe, replacing, sha256, written
+from demur.parts import Parts
+from demur.rankers import Ranker
+from demur.scoring.batch import Scorer, score_batch
+from demur.types import Pool
+
+SHARD = 16_384  # pairs
+WITH_EXTRAS = ("jsonl", "parquet")  # formats that hold whatever was found
+
+Advance = Callable[[int], None]
+Meter = Callable[[str, str, int | None], AbstractContextManager[Advance]]
+
+
+def no_meter(label: str, unit: str, total: int | None) -> AbstractContextManager[Advance]:
+    """A meter that shows nothing."""
+    return nullcontext(lambda advance: None)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What a run did."""
+
+    pools: int
+    pairs: int
+    resumed_pools: int
+
+
+def shards(pools: Iterable[Pool], pairs: int = SHARD) -> Iterator[list[Pool]]:
+    """Runs of whole pools with about so many pairs: the same cuts whenever the pools are the same."""
+    shard: list[Pool] = []
+    size = 0
+    for pool in pools:
+        shard.append(pool)
+        size += max(len(pool), 1)
+        if size >= pairs:
+            yield shard
+            shard, size = [], 0
+    if shard:
+        yield shard
+
+
+def score_stream(ranker: Ranker | Scorer, pools: Iterable[Pool], pairs: int = SHARD) -> Iterator[Pool]:
+    """Scored pools as they come, for pipes that cannot be resumed."""
+    for shard in shards(pools, pairs):
+        yield from score_batch(ranker, shard)
+
+
+def score_file(
+    source: str,
+    target: str,
+    ranker: Ranker | Scorer,
+    *,
+    read_as: str | None = None,
+    write_as: str | None = None,
+    restart: bool = False,
+    pairs: int = SHARD,
+    meter: Meter = no_meter,
+) -> Scored:
+    """Score a dataset or file into a file, going on where an earlier run of the same job was stopped."""
+    scorer = ranker if isinstance(ranker, Scorer) else Scorer(ranker)
+    write_as = writable(target, write_as, scorer.finds_more)  # found out before the work
+    if is_pipe(source) or is_pipe(target):
+        raise UsageError("a pipe cannot be resumed; name files, or use score_stream")
+    found = pools_of(source, read_as)
+    parts = Parts(target)
+    with parts.held():
+        if restart:
+            parts.sweep()
+        job: dict[str, object] = {
+            "source": _named(found),
+            "read_as": read_as,
+            "files": _hashes(found),
+            "shard": pairs,
+        }
+        scorer = prepared(scorer, found.stream(), meter)
+        parts.claim(job | scorer.facts)
+        done = _score(found.stream(), parts, scorer, pairs, meter, once=target if write_as == "run" else None)
+        _join(parts, done, target, write_as, meter)
+        parts.sweep()
+    return done
+
+
+def pools_of(source: str, read_as: str | None = None) -> Pools:
+    """The pools of a dataset's id or of a file or folder, which is read as the format says."""
+    if read_as is None:
+        return data.pools(source)
+    format_named(read_as)
+    return Pools(source, (source,), partial(formats.read_pools, source, read_as))
+
+
+def prepared(ranker: Ranker | Scorer, pools: Iterable[Pool], meter: Meter = no_meter) -> Scorer:
+    """A scorer whose ranker will score these pools, which it reads if it needs their statistics."""
+    scorer = ranker if isinstance(ranker, Scorer) else Scorer(ranker)
+    if not scorer.ranker.needs_preparing:
+        return scorer
+    with meter("counting words", "pairs", None) as advance:
+        return replace(scorer, ranker=scorer.ranker.prepare(_metered(pools, advance)))
+
+
+def writable(target: str, write_as: str | None = None, more: bool = False) -> str:
+    """The name of the format to write, or one line on why scored pools cannot be written there so.
+
+    There may be more to write than scores: quotes, or what a gate says.
+    """
+    name = write_as or by_name(target)
+    if more and name not in WITH_EXTRAS:
+        what = f"{target}: quotes and what a gate says cannot be written as {name!r}"
+        raise UsageError(f"{what}; these can hold them: {', '.join(WITH_EXTRAS)}")
+    if name != "run" and (format_named(name).write is None or name in _WITHOUT_SCORES):
+        known = (one for one, each in formats.FORMATS.items() if each.write or one == "run")
+        able = ", ".join(one for one in known if one not in _WITHOUT_SCORES)
+        raise UsageError(f"{target}: scores cannot be written as {name!r}; these can hold them: {able}")
+    path = Path(target)
+    if name == "beir" and path.exists() and (path.is_file() or any(path.iterdir())):
+        raise DataError("exists already", path=target, fix="remove it, or name another folder")
+    if name != "beir" and path.is_dir():
+        raise DataError("is a folder, not a file", path=target, fix="name a file in it")
+    return name
+
+
+def write_scores(target: str | Path, pools: Iterable[Pool], write_as: str | None = None) -> None:
+    """Write scored pools in a format of pools, or as a TREC run."""
+    if (write_as or by_name(target)) != "run":
+        formats.write_pools(target, pools, write_as)
+        return
+    with replacing(target) as file:
+        for pool in _once(pools, target):
+            scores = {candidate.id: candidate.extra["score"] for candidate in pool.candidates}
+            file.writelines(formats.run_lines(pool.id, scores, path=target))
+
+
+_WITHOUT_SCORES = {"squad"}  # formats that can be written, but have no place for a candidate's score
+
+
+def _score(
+    pools: Iterator[Pool], parts: Parts, scorer: Scorer, pairs: int, meter: Meter, once: str | None
+) -> Scored:
+    """Score the shards that are missing."""
+    done = scored = resumed = 0
+    with meter("scoring", "pairs", None) as advance:
+        for number, shard in enumerate(shards(_once(pools, once) if once else pools, pairs)):
+            part = parts.shard(number)
+            if part.exists():
+                resumed += len(shard)
+            else:
+                formats.write_pools(part, scorer.pools(shard), "jsonl")
+            done += len(shard)
+            size = sum(len(pool) for pool in shard)
+            scored += size
+            advance(size)
+    return Scored(done, scored, resumed)
+
+
+class ShardsLost(DataError):
+    """Shards that were done hold fewer pools than they did."""
+
+    def __init__(self, found: int, pools: int, folder: Path) -> None:
+        super().__init__(f"holds {found:,} pools of {pools:,}", path=folder, fix="start again with --restart")
+
+
+def _join(parts: Parts, done: Scored, target: str, write_as: str, meter: Meter) -> None:
+    """Write the shards as one file within their folder, which collects what a kill leaves; then move it."""
+    with meter("joining", "pairs", done.pairs) as advance:
+        join_shards(parts, done.pools, write_as, advance)
+    with written(target):
+        parts.joined.replace(target)
+
+
+def join_shards(
+    parts: Parts, pools: int, write_as: str, advance: Callable[[int], None] | None = None
+) -> None:
+    """Write the shards as one file within their folder, if they hold so many pools."""
+    found = 0
+
+    def scored() -> Iterator[Pool]:
+        nonlocal found
+        for part in parts.shards():
+            for pool in formats.read_pools(part, "jsonl"):
+                found += 1
+                yield pool
+
+    parts.drop_joined()
+    write_scores(parts.joined, scored() if advance is None else _metered(scored(), advance), write_as)
+    if found != pools:  # as when a machine lost its power, and with it what was not yet on the disk
+        raise ShardsLost(found, pools, parts.folder)
+
+
+def _once(pools: Iterable[Pool], target: str | Path) -> Iterator[Pool]:
+    """The same pools, if their ids differ: a run tells its questions apart by nothing else."""
+    seen: set[str] = set()
+    for pool in pools:
+        if pool.id in seen:
+            fix = "give each pool an id of its own, or write .jsonl"
+            raise DataError(f"two pools have the id {pool.id!r}, which a run would mix", path=target, fix=fix)
+        seen.add(pool.id)
+        yield pool
+
+
+def _metered(pools: Iterable[Pool], advance: Advance) -> Iterator[Pool]:
+    for pool in pools:
+        yield pool
+        advance(len(pool))
+
+
+def _is_own(pools: Pools) -> bool:
+    """Whether these are the user's own file or folder, not a dataset's."""
+    return pools.files == (pools.id,)
+
+
+def _named(pools: Pools) -> str:
+    return str(Path(pools.id).resolve()) if _is_own(pools) else pools.id
+
+
+def _hashes(pools: Pools) -> dict[str, str]:
+    """The sha256 of each file that the pools are read from."""
+    if not _is_own(pools):
+        name = pools.id.partition("/")[0]
+        return {file: sha256(sources.locate(name, file)) for file in pools.files}
+    own = Path(pools.id)
+    folder = own.parent.parent if is_split(own) else own
+    if not folder.is_dir():
+        return {own.name: sha256(own)}
+    names = ("corpus.jsonl", "queries.jsonl", "qrels/*.tsv")  # and not whatever else lies in a BEIR folder
+    files = sorted(file for name in names for end in ("", ".gz") for file in folder.glob(name + end))
+    return {str(file.relative_to(folder)): sha256(file) for file in files}

@@ -1,0 +1,174 @@
+"""A knowledge base behind the service: asked as it is now, whoever changes it, and by which gate."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock, RLock
+from typing import Any, TypeVar
+
+from demur.asking import Session
+from demur.asking.gates.base_gate import LAPSE, NAME, BaseGate, lapse_of, made_on
+from demur.asking.gates.gate import open_gate
+from demur.asking.meaning import finding
+from demur.asking.meaning.ranker import ByMeaning
+from demur.asking.packaged import MEANING
+from demur.errors import DemurError
+from demur.kb.folder import KnowledgeBase
+from demur.types import Abstention, Answer, Ranking
+
+T = TypeVar("T")
+_log = logging.getLogger("demur.serving")
+
+
+class Base:
+    """One folder, opened three times: to be asked, to be looked at, and to be written.
+
+    So a question never waits for a file that is being read, and sees a change once it is whole.
+    """
+
+    def __init__(self, path: Path, session: Session, own_gate: bool, lapse: float = LAPSE) -> None:
+        self.path, self.lapse = path, lapse
+        self._plain, self._own_gate = session, own_gate
+        self._session = session
+        self._seen: tuple[int, ...] | None = None
+        self._asking, self._looking, self._writing = RLock(), Lock(), Lock()
+        self._look, self._write = KnowledgeBase(path), KnowledgeBase(path)
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        ranker: str | None = None,
+        gate: str | None = None,
+        reader: str | None = None,
+        risk: float | None = None,
+        lapse: float | None = None,
+        tended: bool = False,
+    ) -> Base:
+        """The base in a folder; its own gate counts if no other is named."""
+        asked = KnowledgeBase(path)
+        asked.tended = tended
+        asked.refresh()
+        own = gate is None and risk is None
+        session = Session.open(asked, ranker, gate, reader, risk, lapse=lapse)
+        if own and (path / NAME).is_file():  # it is taken up, and given up, as it lies there
+            session = replace(session, gate=None)
+        return cls(path, session, own, lapse_of(lapse, True))
+
+    @property
+    def library(self) -> KnowledgeBase:
+        """What the session asks."""
+        found = self._plain.library
+        assert isinstance(found, KnowledgeBase)
+        return found
+
+    @property
+    def session(self) -> Session:
+        """The session with the gate that is in force now."""
+        return self._session
+
+    def ask(self, question: str, top: int = 5, session: Session | None = None) -> Answer | Abstention:
+        """The answer of the base as it is now, by the gate in force or that of another session over it."""
+        with self._asking:
+            return (session or self.current()).ask(question, top)
+
+    def find(self, question: str) -> tuple[str, Ranking]:
+        """What is found for a question before any gate, and the hash of all that decides it."""
+        with self._asking:
+            self.library.refresh()
+            search = self._plain.search
+            return search.fingerprint, search.find(question)
+
+    def current(self) -> Session:
+        """The session, once it sees the last generation and the gate that lies in the folder now."""
+        with self._asking:
+            self.library.refresh()
+            self._take_up_gate()
+            self._session = self._session.as_of_now()
+            return self._session
+
+    def data(self) -> str:
+        """What a certificate made now says of its data."""
+        with self._asking:
+            return made_on(self._plain.search)
+
+    @property
+    def qualifier(self) -> str:
+        """What says how sure an answer is, if a gate is calibrated here."""
+        search = self._plain.search
+        if isinstance(search, ByMeaning):
+            return "top"  # a chance already
+        return "mini" if search.ranker is not None and search.ranker.spec.startswith("mini(") else "margin"
+
+    @property
+    def search(self) -> Any:
+        """What finds passages here, as a ranker."""
+        return self._plain.search
+
+    def looked(self, work: Callable[[KnowledgeBase], T]) -> T:
+        """What is seen of the base as it is now, or one small change of labels."""
+        with self._looking:
+            self._look.refresh()
+            return work(self._look)
+
+    def written(self, work: Callable[[KnowledgeBase], T]) -> T:
+        """What a change comes to; one at a time."""
+        with self._writing:
+            self._write.refresh()
+            return work(self._write)
+
+    def embedded(self, kb: KnowledgeBase) -> int:
+        """How many passages are found by meaning."""
+        return kb.embedded if kb.embedder == finding.maker().fingerprint else 0
+
+    def facts(self) -> dict[str, Any]:
+        """The generation, and how much there is."""
+
+        def seen(kb: KnowledgeBase) -> dict[str, Any]:
+            return {
+                "generation": kb.generation,
+                "sources": len(kb.sources()),
+                "passages": len(kb),
+                "embedded": self.embedded(kb),
+                "by_meaning": isinstance(self._plain.search, ByMeaning),
+                "ranker": MEANING if isinstance(self._plain.search, ByMeaning) else self.spec,
+            }
+
+        return self.looked(seen)
+
+    @property
+    def spec(self) -> str:
+        """Who ranks what is found."""
+        ranker = self._plain.search.ranker
+        return "bm25" if ranker is None else ranker.spec
+
+    def close(self) -> None:
+        """Close all files."""
+        for each in (self._look, self._write, self.library):
+            each.close()
+
+    def _take_up_gate(self) -> None:
+        """Use the gate in the folder, if there is one, and if it is another than before."""
+        if not self._own_gate:
+            return
+        seen: tuple[int, ...] = ()
+        with suppress(OSError):
+            stat = (self.path / NAME).stat()
+            seen = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._session = self._plain
+        if not seen:
+            return
+        try:
+            saved = open_gate(self.path / NAME)
+            gate = BaseGate.opened(saved, self._plain.search, self._plain.reader, self.lapse)
+            self._session = replace(self._plain, gate=gate)
+            _log.info("the gate of the base is in force")
+        except DemurError as error:
+            _log.warning("no gate is set: %s", error)

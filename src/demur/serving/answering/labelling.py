@@ -1,0 +1,232 @@
+"""Labels that become a promise: which question to label next, what the labels carry, and the gate they make.
+
+A question is used for one thing only, by a hash of its words: one in five fits, which places the thresholds
+and may train a ranker; the others certify. Those that certify are asked about in the order of their hashes,
+which is chance, as a promise holds for questions drawn like them; those that fit, by what they teach.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from demur.asking.gates.calibrating import judged_pool
+from demur.asking.meaning import finding
+from demur.errors import DemurError
+from demur.kb.folder import KnowledgeBase
+from demur.kb.formats.webpage_questions import key
+from demur.kb.store.labels import Label
+from demur.risk.predictions import Predictions
+from demur.risk.qualifiers.base import Qualifier, qualifier
+from demur.risk.thresholds.bounds import accepted_needed
+from demur.risk.thresholds.control import STARTS, Evidence
+from demur.types import Candidate, Pool, Ranking
+
+FIT = 5
+"""One question in so many fits; the others certify."""
+RISKS = (0.20, 0.10, 0.05)
+_TAUGHT = 200  # questions among which the most informative one is chosen
+_FOUND = 10  # passages that tell how unsure a search by words is
+
+
+def lot(question: str) -> int:
+    """A number of 64 bits by chance, the same for the same words, whatever their case and signs."""
+    said = (key(question) or question).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(said, digest_size=8, person=b"demur part").digest(), "big")
+
+
+def fits(question: str) -> bool:
+    """Whether a question fits; it certifies if not."""
+    return lot(question) % FIT == 0
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A question, and the passages that somebody called right and wrong; none is right where none answers."""
+
+    question: str
+    right: tuple[Label, ...]
+    wrong: tuple[Label, ...]
+
+    @property
+    def stale(self) -> bool:
+        """Whether its right passages are no more: nobody knows what answers it now."""
+        return bool(self.right) and all(each.place is None for each in self.right)
+
+    @property
+    def pool(self) -> Pool:
+        """The question with what was judged."""
+        judged = [*self.right, *self.wrong]
+        candidates = [
+            Candidate(str(n), each.text, each.label) for n, each in enumerate(judged) if each.text.strip()
+        ]
+        return Pool(f"{lot(self.question):016x}", self.question, tuple(candidates))
+
+
+def labelled(labels: Iterable[Label]) -> dict[str, Labelled]:
+    """The labels by their questions; of questions that differ in case or signs alone, the last."""
+    groups: dict[str, list[Label]] = {}
+    for label in labels:
+        groups.setdefault(label.question, []).append(label)
+    found: dict[str, Labelled] = {}
+    for question, some in groups.items():
+        right = tuple(each for each in some if each.label)
+        found[key(question) or question] = Labelled(
+            question, right, tuple(each for each in some if not each.label and each.text)
+        )
+    return {each.question: each for each in found.values()}
+
+
+def waiting(kb: KnowledgeBase) -> list[str]:
+    """The questions that are kept to be labelled and are not, or whose labels are stale."""
+    known = labelled(kb.labels())
+    done = {key(each.question) or each.question for each in known.values() if not each.stale}
+    found: dict[str, str] = {}
+    for question in [*kb.questions(), *(each.question for each in known.values() if each.stale)]:
+        name = key(question) or question
+        if name not in done:
+            found.setdefault(name, question)
+    return list(found.values())
+
+
+def next_question(kb: KnowledgeBase, skipped: Iterable[str] = ()) -> str | None:
+    """The question to label next; None if none waits.
+
+    Those that fit and those that certify take turns, by how many there should be of each.
+    """
+    left_out = set(skipped)
+    open_ = [each for each in waiting(kb) if each not in left_out]
+    fit, certify = ([each for each in open_ if fits(each) is wanted] for wanted in (True, False))
+    done = [each for each in labelled(kb.labels()).values() if not each.stale]
+    behind = sum(fits(each.question) for each in done) * FIT < len(done)
+    if fit and (behind or not certify):
+        return most_informative(kb, fit, [each.question for each in done])
+    return min(certify, key=lot) if certify else None
+
+
+def most_informative(kb: KnowledgeBase, questions: Sequence[str], done: Sequence[str]) -> str:
+    """The question that teaches most, by the rule of `advise --label-next`.
+
+    It stands for many that are alike and unlabelled, the search is unsure of it, and it has an answer.
+    """
+    from demur.advice.labelling import best_of
+
+    some = sorted(questions, key=lot)[:_TAUGHT]
+    scores = [kb.by_words(each, _FOUND)[1] for each in some]
+    known = sorted(done, key=lot)[:_TAUGHT]
+    try:
+        return some[best_of(some, scores, known, finding.vectors)]
+    except DemurError:  # the encoder did not come with this copy of demur
+        return some[best_of(some, scores, known)]
+
+
+class Desk:
+    """What is known of labelled questions: what is found for each, kept as long as nothing has changed."""
+
+    def __init__(self, how: str | Qualifier) -> None:
+        self.how = qualifier(how)
+        self._state = ""
+        self._found: dict[str, tuple[Ranking, float]] = {}
+
+    def missing(self, questions: Iterable[str]) -> list[str]:
+        """The questions that nothing was found for yet."""
+        return [each for each in questions if each not in self._found]
+
+    def confidence(self, ranking: Ranking) -> float:
+        """How sure the best passage is."""
+        pool = Pool("q", ranking.question, ranking.candidates)
+        return float(self.how.confidence([pool], [np.array(ranking.scores, np.float64)])[0])
+
+    def keep(self, state: str, question: str, ranking: Ranking, confidence: float) -> None:
+        """Note what was found for a question; all that was found in another state of the base goes."""
+        self.forget(state)
+        self._found[question] = (ranking, confidence)
+
+    def drop(self, question: str) -> None:
+        """Forget what was found for a question."""
+        self._found.pop(question, None)
+
+    def copy(self) -> Desk:
+        """What is known now, whatever others ask meanwhile."""
+        other = Desk(self.how)
+        other._state, other._found = self._state, dict(self._found)
+        return other
+
+    def forget(self, state: str) -> None:
+        """Drop all that was found, if the base is another now."""
+        if state != self._state:
+            self._state, self._found = state, {}
+
+    def ranking(self, question: str) -> Ranking:
+        """What was found for a question."""
+        return self._found[question][0]
+
+    def judged(self, known: Iterable[Labelled]) -> list[Pool]:
+        """What was found for labelled questions, judged by their labels."""
+        return [judged_pool(self._found[each.question][0], each.pool) for each in known]
+
+    def standing(self, known: Sequence[Labelled], confidence: float = 0.95) -> list[dict[str, Any]]:
+        """For each risk the share of questions that a gate would answer, or how many more labels it takes."""
+        certify = [each for each in known if not fits(each.question)]
+        pools, delta = self.judged(certify), 1 - confidence
+        evidence = self._evidence(pools, certify, known) if any(map(len, pools)) else None
+        told = []
+        for risk in RISKS:
+            choice = None if evidence is None else evidence.choice(risk, delta)
+            more = None if choice is not None else _more(evidence, len(certify), risk, delta)
+            share = None if choice is None else choice.accepted / max(1, choice.questions)
+            told.append({"risk": risk, "promised": choice is not None, "coverage": share, "more": more})
+        return told
+
+    def _evidence(
+        self, pools: Sequence[Pool], certify: Sequence[Labelled], known: Sequence[Labelled]
+    ) -> Evidence:
+        confidences = np.array([self._found[each.question][1] for each in certify])
+        scores = [np.array([one.extra["score"] for one in pool.candidates], np.float64) for pool in pools]
+        answers = Predictions.of_pools(pools, scores, confidences)
+        others = np.array([self._found[e.question][1] for e in known if fits(e.question)])
+        others = others[np.isfinite(others)]
+        return Evidence.of(
+            answers.confidence[answers.predicted],
+            answers.wrong[answers.predicted],
+            others=others if len(others) else None,
+        )
+
+
+def _more(evidence: Evidence | None, certifying: int, risk: float, delta: float) -> int | None:
+    """How many more labels it takes, those that fit among them; None if no number would do at this rate.
+
+    Few labels tell no rate: then it is the least that would do if no answer were wrong.
+    """
+    least = accepted_needed(0.0, risk, delta / STARTS) or 0
+    more: int | None = max(1, least - certifying)
+    if evidence is not None and certifying >= least // 2:
+        found = evidence.more_labels(risk, delta)
+        more = None if found is None else max(found, 1)
+    return None if more is None else -(-more * FIT // (FIT - 1))
+
+
+def fresh(kb: KnowledgeBase) -> list[Labelled]:
+    """The labelled questions whose labels still hold, in the order in which they were labelled first."""
+    return [each for each in labelled(kb.labels()).values() if not each.stale]
+
+
+def exported(known: Iterable[Labelled], part: str, found: Callable[[str], Ranking]) -> list[dict[str, Any]]:
+    """Labelled questions as `demur train` reads them: the judged passages, and those found but not right."""
+    rows = []
+    for each in known:
+        if part != "all" and fits(each.question) is not (part == "fit"):
+            continue
+        pool = each.pool
+        seen = set(pool.answers)
+        others = [one for one in judged_pool(found(each.question), pool).candidates if one.text not in seen]
+        candidates = [
+            {"id": str(n), "text": one.text, "label": one.label}
+            for n, one in enumerate([*pool.candidates, *others])
+        ]
+        rows.append({"id": pool.id, "question": pool.question, "candidates": candidates})
+    return rows

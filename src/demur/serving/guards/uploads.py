@@ -1,0 +1,128 @@
+"""Files that are sent to the base: safe names, and a place where they survive a kill until they are in."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import unicodedata
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from demur.errors import DataError, UsageError
+from demur.files import GZIP, written
+from demur.kb.files.documents import read_documents, readable
+from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
+from demur.kb.syncing import Report
+
+FOLDER = "uploads"
+_LONGEST = 200  # characters of a name
+
+
+class Unreadable(DataError):
+    """A file that was sent and that no later try will read."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that was sent, as it lies on the disk, and what it is called."""
+
+    path: Path
+    name: str
+
+    def read(self) -> list[Passage]:
+        """Its passages; what cannot be read is `Unreadable`."""
+        try:
+            passages = list(self.passages())
+        except DataError as error:
+            raise Unreadable(str(error)) from None
+        if not passages:
+            raise Unreadable("holds no text", path=self.name, fix="send a file with text in it")
+        return passages
+
+    def put(self, kb: KnowledgeBase) -> Report:
+        """What became of it, once its passages are in the base and the file is gone."""
+        report = kb.put(self.name, self.read(), self.path.suffix.lstrip("."))
+        self.drop()
+        return report
+
+    def passages(self) -> Iterator[Passage]:
+        """Its passages, named by what the file is called, not by where it lies."""
+        where = str(self.path)
+        try:
+            for passage in read_documents(self.path):
+                id, source = (
+                    self.name + said[len(where) :] if said.startswith(where) else said
+                    for said in (passage.id, passage.source)
+                )
+                yield replace(passage, id=id, source=source)
+        except DataError as error:
+            raise DataError(str(error).replace(where, self.name)) from None
+
+    def drop(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):
+            self.path.unlink()
+        with suppress(OSError):
+            self.path.with_suffix(".json").unlink()
+
+
+def checked_name(name: str) -> str:
+    """A name under which a file can be kept, or an error; it is never used as a path."""
+    name = unicodedata.normalize("NFC", name.strip())
+    if not name or len(name) > _LONGEST:
+        raise UsageError(f"a document's name must have 1 to {_LONGEST} characters; send another")
+    if "\ufffd" in name:  # what the bytes become that are no UTF-8: two such names would be the same
+        raise UsageError("a document's name must be percent-encoded UTF-8")
+    if any(unicodedata.category(each) in ("Cc", "Cf", "Cs", "Zl", "Zp") for each in name):
+        raise UsageError("a document's name must not have control characters; send another")
+    if "/" in name or "\\" in name or name.startswith("."):
+        raise UsageError("a document's name must not be a path or begin with a dot; send a plain name")
+    if not readable(Path(name)) or name.lower().endswith(".gz"):
+        fix = "send .md, .txt, .csv, .jsonl, .html, .docx or .pdf, uncompressed"
+        raise UsageError(f"demur does not read files of this kind: {name}; {fix}")
+    return name
+
+
+def spooled(base: Path, name: str, body: bytes) -> Upload:
+    """The upload, once it is on the disk, so that a kill loses nothing."""
+    if not body.strip():
+        raise UsageError(f"{name} is empty; send a file with text in it")
+    if body.startswith(GZIP):
+        raise UsageError(f"{name} is compressed; send it uncompressed")
+    folder = base / FOLDER
+    path = folder / f"{secrets.token_hex(12)}{Path(name).suffix.lower()}"
+    with written(path):
+        folder.mkdir(exist_ok=True)
+        _kept(path, body)
+        _kept(path.with_suffix(".json"), json.dumps({"name": name, "file": path.name}).encode())
+        at = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(at)
+        finally:
+            os.close(at)
+    return Upload(path, name)
+
+
+def left(base: Path) -> list[Upload]:
+    """The uploads that a server took, and that are not in the base yet."""
+    found = []
+    for path in sorted((base / FOLDER).glob("*.json")):
+        try:
+            told = json.loads(path.read_text("utf-8"))
+            upload = Upload(path.parent / Path(str(told["file"])).name, checked_name(str(told["name"])))
+        except (ValueError, KeyError, TypeError, OSError):
+            continue  # half-written: nobody was told that it is here
+        if upload.path.is_file():
+            found.append(upload)
+    return found
+
+
+def _kept(path: Path, body: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(body)
+        file.flush()
+        os.fsync(file.fileno())

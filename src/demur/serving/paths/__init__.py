@@ -1,0 +1,1 @@
+"""The paths of the service, a file for each group of them."""

@@ -1,0 +1,237 @@
+"""The paths that change what is asked: documents are sent, listed, removed and read again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from threading import Event
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse
+
+from demur.asking.meaning import finding
+from demur.errors import DataError, DemurError
+from demur.kb.folder import KnowledgeBase
+from demur.serving.answering.base import Base
+from demur.serving.guards import uploads
+from demur.serving.guards.uploads import Unreadable, Upload
+from demur.serving.messages.base_bodies import Changed, Document, Documents, Job
+from demur.serving.messages.problems import Refusal, responses
+from demur.serving.process.jobs import Job as Running
+from demur.serving.server import Server, busy
+
+T = TypeVar("T")
+REFUSED = responses(401, 403, 404, 408, 413, 415, 422, 429, 503)
+_WAIT = 2.0  # seconds that a request waits for its job; then it is told the job
+_PAUSE = 2.0  # seconds until somebody who writes is asked again
+_LOOK = 5.0  # seconds between two looks for passages without vectors, which others may have added
+_SENT = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+Name = Annotated[str, Query(max_length=1000, description="The document's name.")]
+_log = logging.getLogger("demur.serving")
+
+
+class _Stopped(Exception):
+    """The server is told to stop; the vectors that were made are kept."""
+
+
+def paths(server: Server) -> APIRouter:
+    """The router with these paths."""
+    router = APIRouter(responses=REFUSED)
+
+    @router.get("/v1/documents", summary="What is in the knowledge base")
+    async def documents(
+        offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+    ) -> Documents:
+        """Each document with the number of its passages, in the order of their names."""
+        base = server.base()
+
+        def seen(kb: KnowledgeBase) -> Documents:
+            rows = kb.sources()
+            return Documents(
+                generation=kb.generation,
+                passages=len(kb),
+                embedded=base.embedded(kb),
+                total=len(rows),
+                documents=[
+                    Document(name=name, kind=kind, passages=count)
+                    for name, kind, count in rows[offset : offset + limit]
+                ],
+                jobs=[Job(**each.plain()) for each in server.jobs.running()],
+            )
+
+        return await server.looked(seen)
+
+    @router.post(
+        "/v1/documents",
+        status_code=201,
+        response_model=Changed,
+        responses={202: {"model": Job}},
+        openapi_extra=_SENT,
+        summary="Add a document, or send a newer version of it",
+    )
+    async def add(request: Request, name: Name) -> Response:
+        """The body is the file as it is; once it is in, it is found by its words."""
+        base = server.base(True)
+        if request.headers.get("content-type", "").startswith("multipart/"):
+            what = "a form is not taken; send the file itself as the body"
+            raise Refusal(415, f"{what}, as with curl --data-binary @FILE and ?name=FILE")
+        called, body = uploads.checked_name(name), await request.body()
+        upload = await asyncio.to_thread(uploads.spooled, base.path, called, body)
+        return await _answer(server, _putting(server, base, upload), 201)
+
+    @router.delete("/v1/documents", summary="Remove a document")
+    async def remove(name: Name) -> Changed:
+        """It is not found any more; a file on the disk stays where it is."""
+        base, given_up = server.base(True), Event()
+
+        def without(kb: KnowledgeBase) -> Changed:
+            if given_up.is_set():
+                raise Refusal(429, "the client has closed the connection")
+            if name not in {each for each, _, _ in kb.sources()}:
+                raise Refusal(404, f"there is no document {name[:200]!r}; GET /v1/documents lists them")
+            report = kb.remove(name)[0]
+            return Changed(
+                name=name,
+                status=report.status,
+                passages=0,
+                generation=kb.generation,
+                note=report.reason or None,
+            )
+
+        try:
+            return await asyncio.wait_for(_written(base, without), server.settings.deadline)
+        except TimeoutError:
+            given_up.set()
+            raise Refusal(429, "files are being read; try again in a moment", 5) from None
+        except DemurError as error:
+            raise busy(error) or error from None
+
+    @router.post(
+        "/v1/documents/update",
+        status_code=202,
+        response_model=Job,
+        summary="Read again the files and folders that were added on the command line",
+    )
+    async def update() -> Response:
+        """A job; only what has changed is read."""
+        base = server.base(True)
+
+        async def work(job: Running) -> dict[str, Any]:
+            reports = await _patiently(server, base, lambda kb: kb.update(lambda many: _count(job, many)))
+            server.new.set()
+            counts = Counter(each.status for each in reports)
+            skipped = [f"{each.source}: {each.reason}" for each in reports if each.status == "skipped"]
+            return {**counts, "why_skipped": skipped[:20]}
+
+        job = server.jobs.start("update", "all files", work)
+        await server.jobs.within(job, 0.05)
+        return JSONResponse(Job(**job.plain()).model_dump(), 202, {"Location": f"/v1/jobs/{job.id}"})
+
+    @router.get("/v1/jobs/{id}", summary="The state of a job, and its result")
+    async def job(id: str) -> Job:
+        """It is running, done or failed; after a restart it is not known any more."""
+        server.ready()
+        return Job(**server.jobs.named(id).plain())
+
+    return router
+
+
+async def tend(server: Server) -> None:
+    """Do the work of a server with a base: take in what was sent before it was killed, and make vectors."""
+    base = server.base()
+    if not server.settings.read_only:
+        for upload in await asyncio.to_thread(uploads.left, base.path):
+            _log.info("adding a document that was sent before the server was stopped")
+            _putting(server, base, upload)
+    said = ""
+    while not server.stopping.is_set():
+        try:
+            if await asyncio.to_thread(_embed, server, base):
+                continue
+        except _Stopped:
+            return
+        except Exception as error:  # passages are found by their words all the same
+            if busy(error) is None and str(error) != said:
+                said = str(error)
+                _log.warning("no vectors are computed for now: %s", error)
+        server.new.clear()
+        for _ in range(int(_LOOK / 0.1)):
+            if server.new.is_set() or server.stopping.is_set():
+                break
+            await asyncio.sleep(0.1)
+
+
+def _embed(server: Server, base: Base) -> int:
+    """How many passages got vectors."""
+
+    def lacking(kb: KnowledgeBase) -> int:
+        return len(kb) - base.embedded(kb)
+
+    if not base.looked(lacking):
+        return 0
+
+    def advance(many: int) -> None:
+        if server.stopping.is_set():
+            raise _Stopped
+
+    kb = KnowledgeBase(base.path, wait=0)
+    try:
+        kb.refresh()
+        return kb.embed(finding.maker(), advance)
+    finally:
+        kb.close()
+
+
+def _putting(server: Server, base: Base, upload: Upload) -> Running:
+    """The job that takes an upload in; one that cannot be read is dropped, and the job says why."""
+
+    async def work(job: Running) -> dict[str, Any]:
+        try:
+            report, generation = await _patiently(server, base, lambda kb: (upload.put(kb), kb.generation))
+        except DemurError as error:
+            later = isinstance(error, DataError) and not isinstance(error, Unreadable)
+            if not later and busy(error) is None:  # else it is taken in at the next start
+                await asyncio.to_thread(upload.drop)
+            raise
+        server.new.set()
+        told = {"name": upload.name, "status": report.status, "passages": report.passages}
+        return {**told, "generation": generation, "note": None}
+
+    return server.jobs.start("add", upload.name, work)
+
+
+async def _answer(server: Server, job: Running, status: int) -> Response:
+    """What came of a job, if it is over soon; the job itself, if not."""
+    if not await server.jobs.within(job, _WAIT):
+        return JSONResponse(Job(**job.plain()).model_dump(), 202, {"Location": f"/v1/jobs/{job.id}"})
+    if job.state == "failed":
+        raise Refusal(422, job.error or "it could not be read")
+    return JSONResponse(job.result, status)
+
+
+async def _written(base: Base, work: Callable[[KnowledgeBase], T]) -> T:
+    return await asyncio.to_thread(base.written, work)
+
+
+async def _patiently(server: Server, base: Base, work: Callable[[KnowledgeBase], T]) -> T:
+    """What a change comes to, tried again for as long as another process writes."""
+    while True:
+        try:
+            return await _written(base, work)
+        except DemurError as error:
+            if busy(error) is None or server.stopping.is_set():
+                raise
+            await asyncio.sleep(_PAUSE)
+
+
+def _count(job: Running, many: int) -> None:
+    job.done += many

@@ -1,0 +1,300 @@
+"""The paths on which people say what is right: questions to label, labels, and the gate they make."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Query, Request, Response
+
+from demur.asking.gates.base_gate import NAME
+from demur.asking.quoting import asked as words_of
+from demur.asking.quoting import quote
+from demur.asking.reading import within
+from demur.asking.searching import DEPTH
+from demur.errors import DemurError, UsageError
+from demur.kb.folder import KnowledgeBase
+from demur.risk.gates.certificate import percent
+from demur.risk.gates.gate import Gate, calibrate
+from demur.risk.thresholds.bounds import accepted_needed
+from demur.serving.answering.base import Base
+from demur.serving.answering.labelling import Desk, exported, fits, fresh, labelled, next_question, waiting
+from demur.serving.messages.base_bodies import (
+    CalibrateBody,
+    Job,
+    Kept,
+    LabelBody,
+    Labels,
+    NextQuestion,
+    QuestionsBody,
+    Shown,
+    Standing,
+)
+from demur.serving.messages.bodies import Question, Quoted
+from demur.serving.messages.problems import Refusal
+from demur.serving.paths.documents import REFUSED, _answer
+from demur.serving.process.jobs import Job as Running
+from demur.serving.server import Server
+from demur.types import Ranking
+
+T = TypeVar("T")
+JSONL = "application/jsonl"
+_SHOWN = 9  # passages, as there are so many keys
+_TRIES = 3  # of asking all labelled questions, while the base changes
+
+
+def paths(server: Server) -> APIRouter:
+    """The router with these paths."""
+    router = APIRouter(responses=REFUSED)
+    desks: dict[int, Desk] = {}
+
+    def desk(base: Base) -> Desk:
+        return desks.setdefault(id(base), Desk(base.qualifier))
+
+    async def ask_all(base: Base, questions: Sequence[str], job: Running | None = None) -> Desk:
+        """What is found for each question, asked in its turn among those of others."""
+        mine = desk(base)
+        for _ in range(_TRIES):
+            mine.forget(await asyncio.to_thread(_state, base))
+            missing = mine.missing(questions)
+            for question in missing:
+                mine.keep(*await _in_turn(server, partial(_found, base, mine, question), job is not None))
+                if job is not None:
+                    job.done += 1
+            if not mine.missing(questions):
+                return mine.copy()
+        raise UsageError("the knowledge base is being changed; try again when that is over")
+
+    @router.get("/v1/labels", summary="Which risks the labels can promise")
+    async def labels() -> Labels:
+        """How many questions are labelled, and how many more it takes to promise 20, 10 and 5 %."""
+        base = server.base()
+        known, stale, left, generation = await server.looked(
+            lambda kb: (
+                fresh(kb),
+                sum(each.stale for each in labelled(kb.labels()).values()),
+                len(waiting(kb)),
+                kb.generation,
+            )
+        )
+        found = await ask_all(base, [each.question for each in known])
+        levels = await asyncio.to_thread(found.standing, known)
+        certify = sum(not fits(each.question) for each in known)
+        await asyncio.to_thread(base.current)
+        return Labels(
+            labelled=len(known),
+            fit=len(known) - certify,
+            certify=certify,
+            answerable=sum(bool(each.right) for each in known),
+            stale=stale,
+            waiting=left,
+            levels=[Standing(**each) for each in levels],
+            promise=server.ready().promise,
+            generation=generation,
+        )
+
+    @router.post("/v1/labels", summary="Label passages: which of them answer a question", status_code=201)
+    async def label(body: LabelBody) -> Kept:
+        """It takes the place of what was said of this question before; with none right, none answers."""
+        server.base(True)
+
+        def kept(kb: KnowledgeBase) -> Kept:
+            right, wrong = (_places(kb, some) for some in (body.right, body.wrong))
+            kb.settle(body.question, right, [place for place in wrong if place not in right])
+            return Kept(kept=max(1, len(right)))
+
+        return await server.looked(kept)
+
+    @router.delete("/v1/labels", summary="Delete the labels of a question")
+    async def unlabel(question: Annotated[str, Query(min_length=1, max_length=20_000)]) -> Kept:
+        """It waits to be labelled again."""
+        server.base(True)
+
+        def taken(kb: KnowledgeBase) -> Kept:
+            if not kb.forget(question):
+                raise Refusal(404, "this question has no labels")
+            kb.keep_questions([question])
+            return Kept(kept=0)
+
+        return await server.looked(taken)
+
+    @router.post("/v1/questions", summary="Add questions to label", status_code=201)
+    async def questions(body: QuestionsBody) -> Kept:
+        """How many of them are new."""
+        server.base(True)
+        return await server.looked(lambda kb: Kept(kept=kb.keep_questions(body.questions)))
+
+    @router.get("/v1/labels/next", summary="The question to label next")
+    async def following(
+        request: Request,
+        question: Annotated[
+            str | None, Query(max_length=20_000, description="Ask for this question only.")
+        ] = None,
+        skip: Annotated[list[Question] | None, Query(max_length=100, description="Not these.")] = None,
+    ) -> NextQuestion:
+        """The question that teaches most, or in its turn one by chance, with what was found for it."""
+        base = server.base()
+        asked, left = await server.looked(
+            lambda kb: (question or next_question(kb, skip or ()), len(waiting(kb)))
+        )
+        if asked is None or not asked.strip():
+            return NextQuestion(waiting=left)
+        ranking = (await ask_all(base, [asked])).ranking(asked)
+        if question:  # anything may be asked so, and not all is kept
+            desk(base).drop(asked)
+        shown = await server.looked(lambda kb: _shown(kb, ranking))
+        part = "fit" if fits(asked) else "certify"
+        return NextQuestion(question=asked, part=part, passages=shown, waiting=left)
+
+    @router.get(
+        "/v1/labels/export",
+        response_class=Response,
+        responses={200: {"content": {JSONL: {"schema": {"type": "string"}}}}},
+        summary="Labelled questions, for demur train",
+    )
+    async def export(part: Literal["fit", "certify", "all"] = "fit") -> Response:
+        """JSONL, a question a line; without more, those that do not count for the promise."""
+        base = server.base()
+        known = await server.looked(fresh)
+        found = await ask_all(base, [each.question for each in known])
+        rows = exported(known, part, found.ranking)
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        return Response(text, media_type=JSONL)
+
+    @router.post(
+        "/v1/calibrate",
+        response_model=dict[str, Any],
+        responses={202: {"model": Job}},
+        summary="Calibrate a gate on the labels; it is in force at once",
+    )
+    async def calibration(body: CalibrateBody) -> Response:
+        """The gate's promise; or why there is none, and how many more labels it takes."""
+        base = server.base(True)
+
+        async def work(job: Running) -> dict[str, Any]:
+            known = await server.looked(fresh)
+            job.total = len(known)
+            found = await ask_all(base, [each.question for each in known], job)
+            gate = await asyncio.to_thread(_calibrated, base, found, known, body)
+            await asyncio.to_thread(_kept, gate, base.path / NAME)
+            session = await asyncio.to_thread(base.current)
+            promise = getattr(session.gate, "promise", None)
+            return {
+                "promise": promise,
+                "threshold": gate.plain_threshold,
+                "certificate": dict(gate.certificate),
+            }
+
+        return await _answer(server, server.jobs.start("calibrate", f"{body.risk:g}", work), 200)
+
+    return router
+
+
+async def _in_turn(server: Server, work: Callable[[Event], T], patient: bool) -> T:
+    """What the work on one question comes to; a patient one waits until there is room in the queue."""
+    while True:
+        try:
+            return await server.queue.do(DEPTH, work)
+        except Refusal as full:
+            if not patient or full.status != 429 or server.stopping.is_set():
+                raise
+            await asyncio.sleep(1)
+
+
+def _found(base: Base, desk: Desk, question: str, stop: Event) -> tuple[str, str, Ranking, float]:
+    state, ranking = base.find(question)
+    return state, question, ranking, desk.confidence(ranking)
+
+
+def _state(base: Base) -> str:
+    base.current()
+    found: str = base.search.fingerprint
+    return found
+
+
+def _calibrated(base: Base, desk: Desk, known: Sequence[Any], body: CalibrateBody) -> Gate:
+    """The gate that the certifying labels make; the others place the thresholds."""
+    certify, fit = (
+        desk.judged([each for each in known if fits(each.question) is wanted]) for wanted in (False, True)
+    )
+    least = accepted_needed(0.0, body.risk, 1 - body.confidence) or 1
+    if len(certify) < least:
+        what = f"{len(certify)} labelled questions count for a promise"
+        asked = f"at most {percent(body.risk)} wrong answers needs at least {least}, even if none is wrong"
+        raise UsageError(f"{what}, and one of {asked}; label more")
+    return calibrate(
+        base.search,
+        certify,
+        body.risk,
+        body.confidence,
+        qualifier=base.qualifier,
+        grid=fit if any(map(len, fit)) else None,
+        data=base.data(),
+    )
+
+
+def _kept(gate: Gate, path: Path) -> None:
+    """Write the gate, and wait until it is on the disk."""
+    gate.save(path)
+    for each in (path, path.parent):
+        at = os.open(each, os.O_RDONLY)
+        try:
+            os.fsync(at)
+        finally:
+            os.close(at)
+
+
+def _places(kb: KnowledgeBase, passages: Sequence[int | str]) -> list[int]:
+    """The places that are meant, by numbers or by the ids that answers have."""
+    found = []
+    for each in passages:
+        if isinstance(each, int):
+            try:
+                kb.passage(each)
+            except (DemurError, OverflowError):
+                raise UsageError(f"there is no passage {each}; it may have been removed") from None
+            found.append(each)
+            continue
+        places = kb.places(each)
+        if len(places) != 1:
+            what = f"there is no passage {each[:200]!r}"
+            if places:
+                what = f"{len(places)} passages have the id {each[:200]!r}; name one by its number"
+            raise UsageError(what)
+        found += places
+    return found
+
+
+def _shown(kb: KnowledgeBase, ranking: Ranking) -> list[Shown]:
+    """The best passages, with the sentence that shares the weightiest words."""
+    words = words_of(ranking.question, kb.stem)
+    weights = {word: kb.idf(word) for word in words}
+    shown: list[Shown] = []
+    for one, _ in ranking:
+        place = next((p for p in kb.places(one.id) if kb.passage(p).text == one.text), None)
+        if place is None or any(each.passage == place for each in shown):
+            continue
+        span = quote(one.text, weights, kb.stem)
+        look = one.extra.get("look")
+        if look is not None:
+            above = len(one.extra["heading"]) + 1 if one.extra["heading"] else 0
+            span = within(look.span, above, one.text) or span
+        shown.append(
+            Shown(
+                passage=place,
+                text=one.text,
+                heading=one.extra["heading"],
+                source=one.extra["source"],
+                line=one.extra["line"],
+                span=None if span is None else Quoted(start=span.start, end=span.end, text=span.text),
+            )
+        )
+        if len(shown) == _SHOWN:
+            break
+    return shown

@@ -1,0 +1,1 @@
+"""How the server runs: its queue, its jobs, its figures, and how it stops."""

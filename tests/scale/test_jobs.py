@@ -1,0 +1,148 @@
+"""Folders of files: each comes out as `demur score` writes it, bad rows are left out, nothing is lost."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import demur
+from demur import scoring
+from demur.data import formats
+from demur.errors import DemurError
+from demur.scale.job import Done, Here, score_files
+from demur.scoring import Scorer
+from scale.jobs import Dying, folder, made, same
+from scored import RANKER
+
+SCORER = Scorer(RANKER)
+
+
+def run(source: Path, target: Path, scorer: Scorer = SCORER, **more: Any) -> Done:
+    return score_files(str(source), str(target), scorer, Here(), pairs=30, **more)
+
+
+def test_each_file_is_what_demur_score_writes(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    assert run(source, target) == Done(3, 180, 540, 0)
+    written = sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
+    assert written == ["a.parquet", "b.parquet", "more/c.parquet"]
+    same(source, target, SCORER, 30)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_jsonl_and_single_files_will_do(tmp_path: Path) -> None:
+    source = folder(tmp_path)
+    assert run(source, tmp_path / "out", write_as="jsonl").files == 3
+    assert run(source / "b.jsonl", tmp_path / "b.jsonl").pools == 60
+    scoring.score_file(str(source / "b.jsonl"), str(tmp_path / "alone.jsonl"), RANKER, pairs=30)
+    for ours in (tmp_path / "out" / "b.jsonl", tmp_path / "b.jsonl"):
+        assert ours.read_bytes() == (tmp_path / "alone.jsonl").read_bytes()
+    assert run(source / "b.jsonl", tmp_path / "b.jsonl").pools == 60, "a file is written again"
+
+
+def test_statistics_are_those_of_all_files(tmp_path: Path) -> None:
+    source = folder(tmp_path)
+    ranker = demur.ranker("bm25", stats="dataset")
+    run(source, tmp_path / "out", Scorer(ranker))
+    same(source, tmp_path / "out", Scorer(ranker.prepare([*made(180)])), 30)
+
+
+BAD_LINES = [
+    ('{"question": "broken', r"b.jsonl:3: broken JSON"),
+    ('{"id": "x", "question": 3, "candidates": []}', r"b.jsonl:3: 'question' is a number, not text"),
+    ('{"question": "a", "candidates": [{"text": null}]}', r"b.jsonl:3: candidate 1: 'text' is null"),
+    ("[]", r"b.jsonl:3: a list where a JSON object was expected"),
+    (b'{"question": "\xff"}', r"b.jsonl:3: byte 0xff is not UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("line", "problem"), BAD_LINES)
+def test_a_bad_line_is_told_and_left_out(tmp_path: Path, line: str | bytes, problem: str) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    lines = (source / "b.jsonl").read_bytes().splitlines(keepends=True)
+    lines.insert(2, (line.encode() if isinstance(line, str) else line) + b"\n")
+    sound = (source / "b.jsonl").read_bytes()
+    (source / "b.jsonl").write_bytes(b"".join(lines))
+    done = run(source, target)
+    assert (done.files, done.pools, done.failed) == (3, 180, [])
+    (told,) = done.bad
+    assert told["file"] == str(source / "b.jsonl") and told["row"] == 3
+    assert problem in told["problem"] and "\n" not in told["problem"]
+    assert [told] == list(map(json.loads, Path(f"{target}.bad.jsonl").read_text("utf-8").splitlines()))
+    (source / "b.jsonl").write_bytes(sound)
+    same(source, target, SCORER, 30)
+
+
+def test_a_bad_first_line_hides_no_other(tmp_path: Path) -> None:
+    source = folder(tmp_path)
+    sound = (source / "b.jsonl").read_text("utf-8")
+    (source / "b.jsonl").write_text('{"quest": 1}\n' + sound, "utf-8")
+    done = run(source, tmp_path / "out")
+    assert done.pools == 180 and "b.jsonl:1: no 'question'" in done.bad[0]["problem"]
+
+
+def test_a_bad_row_of_parquet_is_told_and_left_out(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    source = folder(tmp_path)
+    table = pyarrow.parquet.read_table(source / "a.parquet")
+    rows = table.to_pylist()
+    rows[4]["extra"] = "{"
+    rows[6]["question"] = None
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, schema=table.schema), source / "a.parquet")
+    done = run(source, tmp_path / "out")
+    assert [told["row"] for told in done.bad] == [5, 7] and done.pools == 178
+    assert "a.parquet: row 5: 'extra' is broken JSON" in done.bad[0]["problem"]
+    ids = [pool.id for pool in formats.read_pools(tmp_path / "out" / "a.parquet")]
+    assert ids == [f"q{n}" for n in range(60) if n not in (4, 6)]
+
+
+def test_a_row_that_cannot_be_scored_is_left_out(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    pools = made(60, 60)
+    formats.write_pools(source / "b.jsonl", [*pools[:12], replace(pools[12], question="fails"), *pools[13:]])
+    done = run(source, target, Scorer(Dying()))
+    (told,) = done.bad
+    assert told["row"] == 13 and told["problem"] == f"{source / 'b.jsonl'}:13: ValueError: it fails here"
+    assert (done.pools, done.pairs) == (179, 537)
+    found = list(formats.read_pools(target / "b.parquet"))
+    assert [pool.id for pool in found] == [f"q{n}" for n in range(60, 120) if n != 72]
+
+
+def test_a_row_that_cannot_be_written_is_left_out(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    half = '{"id": "h", "question": "a\\ud800", "candidates": [{"text": "a"}]}\n'
+    (source / "b.jsonl").write_text(half + '{"id": "w", "question": "a", "candidates": [{"text": "a"}]}\n')
+    done = run(source, tmp_path / "out")
+    assert done.pools == 1 and [told["row"] for told in done.bad] == [1]
+
+
+def test_what_fails_for_every_row_is_no_fault_of_rows(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    formats.write_pools(source / "b.jsonl", [replace(pool, question="fails") for pool in made(3)])
+    with pytest.raises(ValueError, match="it fails"):
+        run(source, tmp_path / "out", Scorer(Dying()))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_cannot_be_read_is_left_out_whole(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    packed = gzip.compress((source / "b.jsonl").read_bytes())
+    (source / "broken.jsonl.gz").write_bytes(packed[:-9])
+    (source / "broken.parquet").write_bytes(b"PAR1 not really")
+    with pytest.raises(DemurError, match="would both become"):
+        run(source, target)
+    (source / "broken.parquet").rename(source / "other.parquet")
+    done = run(source, target)
+    assert (done.files, done.pools) == (3, 180)
+    assert ["broken gzip file" in done.failed[0], "broken parquet file" in done.failed[1]] == [True, True]
+    assert not (target / "broken.parquet").exists() and not (target / "other.parquet").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]

@@ -1,0 +1,130 @@
+"""How a job is asked for: misuse is one line, at the command line too."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.calling import process
+from demur import scoring
+from demur.data import formats
+from demur.errors import DemurError
+from demur.scale.job import Done, Here, score_files
+from demur.scale.recipe import Recipe
+from demur.scoring import Scorer
+from demur.types import Candidate, Pool
+from scale.jobs import folder
+from scored import RANKER
+
+SCORER = Scorer(RANKER)
+
+
+def run(source: Path, target: Path, scorer: Scorer = SCORER, **more: Any) -> Done:
+    return score_files(str(source), str(target), scorer, Here(), pairs=30, **more)
+
+
+def beir(place: Path) -> Path:
+    pools = [Pool("q", "ape", (Candidate("c", "ape", 1),))]
+    formats.write_pools(place / "beir", pools, "beir")
+    return place / "beir"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "more", "message"),
+    [
+        (
+            "none",
+            "out",
+            {},
+            "no such file or folder; check the spelling of the path; a dataset's id will not do",
+        ),
+        ("-", "out", {}, "a pipe cannot be resumed"),
+        ("in", "in/out", {}, "lies in .*, and would be read the next time"),
+        ("in", "in", {}, "lies in .*, and would be read the next time"),
+        ("in", "file", {}, "is a file, not a folder; name a folder"),
+        ("in/b.jsonl", "empty", {"write_as": "jsonl"}, "is a folder, not a file"),
+        ("in", "out", {"write_as": "tsv"}, "cannot be written as 'tsv'; these can be: jsonl, parquet"),
+        ("in/b.jsonl", "out.run", {}, "cannot be written as 'run'"),
+        ("in/notes.txt", "out.jsonl", {}, "cannot tell the format"),
+        ("t.tsv", "out.jsonl", {}, "is neither .jsonl nor .parquet"),
+        ("empty", "out", {}, "holds no .jsonl, .ndjson or .parquet file"),
+        ("beir", "out", {}, "is one set of pools in BEIR's form; score it without --engine ray"),
+    ],
+)
+def test_misuse_is_one_line_before_the_work(
+    tmp_path: Path, source: str, target: str, more: dict[str, Any], message: str
+) -> None:
+    folder(tmp_path), beir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "t.tsv").write_text("a\tb\t1\n")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(DemurError, match=message) as caught:
+        run(Path(source) if source == "-" else tmp_path / source, tmp_path / target, **more)
+    assert "\n" not in str(caught.value) and sorted(tmp_path.rglob("*")) == before
+
+
+def test_there_is_a_meter(tmp_path: Path) -> None:
+    seen: dict[str, int] = {}
+
+    def meter(label: str, unit: str, total: int | None) -> AbstractContextManager[scoring.Advance]:
+        return nullcontext(lambda pairs: seen.update({label: seen.get(label, 0) + pairs}))
+
+    run(folder(tmp_path), tmp_path / "out", meter=meter)
+    assert seen == {"scoring": 540, "joining": 540}
+
+
+def test_at_the_command_line(tmp_path: Path) -> None:
+    source = folder(tmp_path)
+    with (source / "b.jsonl").open("a", encoding="utf-8") as file:
+        file.write("{\n" * 12)
+    done = process("score", source, "-o", tmp_path / "out", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["files"], told["pools"], told["bad_rows"], told["engine"]) == (3, 180, 12, "local")
+    lines = done.stderr.splitlines()
+    assert len(lines) == 11 and f"{source / 'b.jsonl'}:61: broken JSON" in lines[0]
+    assert lines[-1] == f"left out 12 bad rows; what is wrong with each is in {tmp_path / 'out'}.bad.jsonl"
+    shutil.rmtree(tmp_path / "out")
+    Path(f"{tmp_path / 'out'}.bad.jsonl").unlink()
+    (source / "b.jsonl").write_bytes(b"\x1f\x8bno")
+    done = process("score", source, "-o", tmp_path / "out")
+    assert done.returncode == 1 and "left out" in done.stderr and "broken gzip file" in done.stderr
+    assert f"scored 360 pairs in 120 pools of 2 files with {RANKER.spec}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--engine", "spark"], "there is no engine 'spark'; write --engine local or --engine ray"),
+        (["--workers", "2"], "--workers is for --engine ray"),
+        (["--address", "auto"], "--address is for --engine ray"),
+        (["--format", "jsonl"], "--format does not go with a folder or --engine ray"),
+        (["--to", "tsv"], "cannot be written as 'tsv'"),
+    ],
+)
+def test_misuse_at_the_command_line(tmp_path: Path, words: list[str], message: str) -> None:
+    done = process("score", folder(tmp_path), "-o", tmp_path / "out", *words)
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_beir_folder_and_a_dataset_are_still_scored(tmp_path: Path) -> None:
+    done = process("score", beir(tmp_path), "-o", tmp_path / "out.run")
+    assert done.returncode == 0 and list(formats.read_run(tmp_path / "out.run")) == ["q"]
+
+
+def test_without_ray_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from demur.scale.on_ray import OnRay
+
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(
+        DemurError, match=r"this needs ray, which is not installed; pip install 'demur\[ray\]'"
+    ):
+        OnRay(Recipe("bm25"))

@@ -1,0 +1,131 @@
+"""Jobs that were stopped or killed go on; another job in their place is refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import demur
+from demur.errors import DemurError
+from demur.scale.items import Item
+from demur.scale.job import Done, Here, score_files
+from demur.scale.work import Outcome
+from demur.scoring import Scorer
+from scale.jobs import Stopping, folder, same
+from scored import RANKER
+
+SCORER = Scorer(RANKER)
+
+
+def run(source: Path, target: Path, scorer: Scorer = SCORER, **more: Any) -> Done:
+    return score_files(str(source), str(target), scorer, Here(), pairs=30, **more)
+
+
+def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+
+    class Stops(Here):
+        def __init__(self, after: int) -> None:
+            self.after = after
+
+        def score(self, scorer: Scorer, items: Sequence[Item], pairs: int) -> Iterator[Outcome]:
+            for number, outcome in enumerate(super().score(scorer, items, pairs)):
+                if number == self.after:
+                    raise RuntimeError("killed")
+                yield outcome
+
+        def join(self, files: Any, write_as: str) -> Iterator[Outcome]:
+            for number, outcome in enumerate(super().join(files, write_as)):
+                if number == self.after:
+                    raise RuntimeError("killed")
+                yield outcome
+
+    for after in (9, 1):  # while scoring; then, with all scored, while joining
+        with pytest.raises(RuntimeError):
+            if after == 1:
+                score_files(str(source), str(target), SCORER, _Joins(Stops(1)), pairs=30)
+            else:
+                score_files(str(source), str(target), SCORER, Stops(after), pairs=30)
+    assert [path.name for path in target.rglob("*.parquet")] != []
+    done = run(source, target, Scorer(Stopping(at="q3")))  # which none of them scores again
+    assert (done.files, done.pools, done.pairs, done.resumed_pools) == (3, 180, 540, 180)
+    same(source, target, SCORER, 30)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+class _Joins(Here):
+    """It scores as usual, and joins as another does."""
+
+    def __init__(self, other: Here) -> None:
+        self.other = other
+
+    def join(self, files: Any, write_as: str) -> Iterator[Outcome]:
+        return self.other.join(files, write_as)
+
+
+def test_bad_rows_of_an_earlier_run_are_still_told(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    with (source / "a2.jsonl").open("w", encoding="utf-8") as file:
+        file.write("{\n" + (source / "b.jsonl").read_text("utf-8"))
+    with pytest.raises(KeyboardInterrupt):
+        run(source, target, Scorer(Stopping(at="q150")))
+    assert [told["row"] for told in run(source, target).bad] == [1]
+
+
+def test_kill_9_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    source, target = folder(tmp_path, 400), tmp_path / "out"
+    code = (
+        "import sys; from pathlib import Path; from scale.jobs import Dying; from scale.test_jobs import *;"
+        "run(*map(Path, sys.argv[1:]), Scorer(Dying(seconds=0.02)))"
+    )
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    for wanted in (5, 40):
+        child = subprocess.Popen(
+            [sys.executable, "-c", code, str(source), str(target)], env={**os.environ, "PYTHONPATH": paths}
+        )
+        while len(list(tmp_path.glob("out.parts/*/0*.jsonl"))) < wanted:
+            assert child.poll() is None, "it must still be running"
+            time.sleep(0.01)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        assert not target.exists()
+    done = run(source, target)
+    assert done.pools == 1200 and done.resumed_pools >= 400
+    same(source, target, SCORER, 30)
+
+
+def test_another_job_is_refused_and_restart_forgets(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        run(source, target, Scorer(Stopping(at="q100")))
+    with pytest.raises(DemurError, match=r"another job \(ranker differs\).*--restart"):
+        run(source, target, Scorer(demur.ranker("length")))
+    with pytest.raises(DemurError, match=r"another job \(to differs\)"):
+        run(source, target, write_as="jsonl")
+    os.utime(source / "b.jsonl", (1, 1))
+    with pytest.raises(DemurError, match=r"another job \(files differs\)"):
+        run(source, target)
+    assert run(source, target, restart=True).resumed_pools == 0
+    same(source, target, SCORER, 30)
+
+
+def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
+    source = folder(tmp_path)
+    run(source, tmp_path / "out")
+    before = (tmp_path / "out" / "a.parquet").read_bytes()
+    with pytest.raises(DemurError, match="out: exists already; remove it, or name another place"):
+        run(source, tmp_path / "out", Scorer(demur.ranker("length")))
+    assert (tmp_path / "out" / "a.parquet").read_bytes() == before
+    (tmp_path / "new.bad.jsonl").write_text("mine")
+    with pytest.raises(DemurError, match=r"new.bad.jsonl: exists already"):
+        run(source, tmp_path / "new")
+    assert (tmp_path / "new.bad.jsonl").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "new.bad.jsonl", "out"]

@@ -1,0 +1,122 @@
+"""The page on how well `demur ask` finds, ranks and demurs (`docs/asking.md`), from `results/asking`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results" / "asking"
+
+_HEAD = """# Asking: each part alone, the whole, and the gate
+
+What `demur ask` does with a question, and how well each part of it does alone. Passages are found by
+words and by meaning, `mini` reads the likeliest twelve, and what is known of each becomes the chance that
+it is right ([decision 032](decisions/032-asking-by-meaning.md)).
+
+## The whole against its parts
+
+The weights were learnt without the dataset that stands in the row, from dev sets of the others. MAP over
+the passages that were found, of questions that have a right one. `words` is the share of the question's
+words, `meaning` the cosine, `mini` the network's score. AUROC says how often the chance of a right first
+passage is higher than that of a wrong one, where each question is also asked with its right passages
+removed. `{chance}` makes it.
+
+Rows of an FAQ have a question of their own. Meaning alone ranks these, and how likely the first one is was
+learnt on two FAQs made of one forum's threads ({faqs}); so that forum's test threads are less of a test
+than the other rows.
+
+"""
+_LEVELS = """
+## What makes the first passage likely
+
+AUROC on each dev set of a chance that was learnt from all others, by the signals it is made of; the best
+mean is taken.
+
+"""
+_GATE = """
+## The gate that comes with demur
+
+It was calibrated on questions held out from all training: to paragraphs of SQuAD's articles, to sections
+of pages (SelQA), and on two FAQs made of a forum's other threads ({counts}). A third of them have no
+answer in what is asked. `{command}` makes it. A cell says how many of the questions are answered, and how
+many of these answers are wrong.
+
+"""
+_SHIFT = """
+### Where questions are of another kind
+
+The same gates on test sets. Nothing is promised there: this is what happened. Of SQuAD's dev set half of
+the questions have no answer, of WikiQA's test set more than half: there more of the answers are wrong.
+selqa/test as an FAQ is asked paraphrases of its questions, which are about everything; a third of them
+is taken away. covidfaq is an FAQ that nothing here has learnt from; some of its queries have several
+fitting answers, of which few are labelled.
+
+"""
+_LEFT = """
+### What became of a promise on a kind that was left out
+
+Calibrated on the two other kinds, and then asked the third.
+
+"""
+
+
+def page() -> str:
+    """The page."""
+    chance, gate = (json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in ("chance", "gate"))
+    sets = gate["sets"]
+    own = sets["among those it is calibrated on"]
+    counts = ", ".join(f"{row['questions']:,} of {name}" for name, row in own.items())
+    return (
+        _HEAD.format(chance=chance["command"], faqs=", ".join(chance["FAQs learnt on"]))
+        + _parts(chance["sets"])
+        + _LEVELS
+        + _choices(list(chance["learnt on"]), chance["AUROC on each dev set of what the others teach"])
+        + _GATE.format(command=gate["command"], counts=counts)
+        + _risks(own)
+        + _SHIFT
+        + _risks(sets["on test sets"])
+        + _LEFT
+        + _risks(sets["calibrated without this kind"])
+    )
+
+
+def _parts(sets: dict[str, Any]) -> str:
+    heads = "dataset", "questions", "words", "meaning", "mini", "whole", "over the best part", "AUROC"
+    lines = [f"| {' | '.join(heads)} |", "|---|" + "---|" * 7]
+    for name, row in sets.items():
+        parts = [row[part]["MAP"] for part in ("words", "meaning", "mini", row["used"])]
+        cells = [f"{value:.3f}" for value in parts]
+        cells += [f"{row['MAP over the best part']:+.3f}", f"{row['AUROC']:.3f}"]
+        lines.append(f"| {name} | {row['questions']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _choices(names: list[str], tries: dict[str, list[float]]) -> str:
+    lines = [f"| signals | {' | '.join(names)} | mean |", "|---|" + "---|" * (len(names) + 1)]
+    best = max(tries.values(), key=sum)
+    for signals, values in tries.items():
+        mean = f"{sum(values) / len(values):.3f}"
+        cells = [*(f"{value:.3f}" for value in values), f"**{mean}**" if values == best else mean]
+        lines.append(f"| {signals} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _risks(sets: dict[str, Any]) -> str:
+    """A row for each set, a column for each risk that any of them has a gate for."""
+    known = {key for row in sets.values() for key in row if key[0].isdigit()}
+    risks = sorted(known, key=float)
+    heads = " | ".join(f"at most {100 * float(risk):g} % wrong" for risk in risks)
+    lines = [f"| questions | asked | first right | {heads} |", "|---|" + "---|" * (2 + len(risks))]
+    for name, row in sets.items():
+        cells = []
+        for risk in risks:
+            if risk not in row:
+                cells.append("no gate")
+                continue
+            answered, wrong = row[risk]["answered"], row[risk]["wrong"]
+            share = f" ({100 * wrong / answered:.0f} %)" if answered else ""
+            cells.append(f"{answered} answered, {wrong} wrong{share}")
+        lines.append(f"| {name} | {row['questions']} | {row['first right']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,157 @@
+"""Makes the gates that come with demur for questions asked by meaning (`python -m tools.make_ask_gate`).
+
+They hold for whatever files are asked, as far as questions are like those that they are calibrated on. No
+network has learnt from these, nor has the chance (`tools.make_chance`). A third of them have no answer in
+what is asked, as in SQuAD 2.0. What the gates do to questions of other kinds is measured on test sets, with a
+table in `results/asking/gate.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from demur import toml
+from demur.asking.gates.calibrating import judged_pools
+from demur.asking.library import Library
+from demur.asking.meaning.ranker import ByMeaning, by_meaning
+from demur.asking.packaged import MEANING_GATES
+from demur.asking.searching import AnyPassages
+from demur.data import pools
+from demur.data.subsets import rest
+from demur.files import replacing
+from demur.risk.gates.gate import Gate
+from demur.risk.gates.several import calibrate_each
+from demur.training.readers.mini_confidence import among_others
+from demur.training.recipes.stages import Recipe
+from demur.types import Pool
+from tools.chance_data import ALL, AS_FAQ, LEARN, as_faq, beside, drawn, rows_of
+from tools.make_mini import HELD, RECIPES, RISKS, SURE, USUAL, held_out
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACE = ROOT / "results" / "asking" / "gate.json"
+QUESTIONS = 4000  # of SQuAD, as for mini: half of them taught its confidence, and say nothing here
+FAQS = f"semeval2016/train-part2{AS_FAQ}, odd", f"semeval2016/dev{AS_FAQ}"
+"""Threads that become FAQs: those that taught the chance nothing."""
+KINDS = ("squad", "selqa", "faq")
+THIRD = 3  # of every so many questions one has no answer
+TEST = {
+    "squad/2.0/dev": 300,
+    "wikiqa/test": 300,
+    "selqa/test": 200,
+    "trecqa/test": 100,
+    "semeval2016/test": 200,
+    "antique/test": 60,
+    "covidfaq/test": 300,
+    "fiqa/test": 60,
+}
+"""So many questions are drawn of each; also those that have no right answer there."""
+
+
+CARD = """# meaning: the gates of `demur ask`, whatever files are asked
+
+Thresholds on the chance that the first passage is right, for those of five risks that could be promised
+(`gate.json` is for a risk of .2), made by `python -m tools.make_ask_gate`. Each file says on which questions
+it was calibrated; `docs/asking.md` has what became of it on questions of other kinds.
+`docs/risk.md` says what is promised, and that about your own files nothing is: `demur calibrate meaning
+LABELLED --from FILES` makes a gate that does.
+"""
+
+
+def main() -> None:
+    """Calibrate, and measure elsewhere."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    of_faqs = (pool for name in FAQS for pool in _of_faq(name))
+    proof = {kind: list(found) for kind, found in zip(KINDS, (_squad(), _selqa(), of_faqs), strict=True)}
+    _say(f"calibrated on { ({kind: len(found) for kind, found in proof.items()}) }")
+    gates = _gates([pool for found in proof.values() for pool in found])
+    MEANING_GATES.mkdir(parents=True, exist_ok=True)
+    gates.save(MEANING_GATES)
+    (MEANING_GATES / "README.md").write_text(CARD, "utf-8")
+    tested = {name: list(_asked(drawn(name, count), name)) for name, count in TEST.items()}
+    for name in (f"semeval2016/test{AS_FAQ}", f"selqa/test{AS_FAQ}"):
+        tested[name] = list(_of_faq(name))
+    rows = {"among those it is calibrated on": _rows(gates.gates, proof)}
+    rows["on test sets"] = _rows(gates.gates, tested)
+    others = {kind: [pool for name in KINDS if name != kind for pool in proof[name]] for kind in KINDS}
+    rows["calibrated without this kind"] = {
+        kind: _rows(_gates(others[kind]).gates, {kind: proof[kind]})[kind] for kind in KINDS
+    }
+    facts = {"command": "python -m tools.make_ask_gate", "ranker": _anywhere().fingerprint, "sets": rows}
+    with replacing(PLACE) as out:
+        out.write(json.dumps(facts, indent=1) + "\n")
+
+
+def _anywhere() -> ByMeaning:
+    """What ranks, whatever the passages are."""
+    return replace(by_meaning(Library([])), library=AnyPassages())  # type: ignore[arg-type]
+
+
+def _gates(proof: Sequence[Pool]) -> Any:
+    """The gates that are possible on these judged questions, the usual one first."""
+    risks = sorted(RISKS, key=lambda risk: (risk < USUAL, risk))
+    data = " + ".join(("squad/2.0/train held out", "selqa/dev", *FAQS))
+    found = calibrate_each(_anywhere(), proof, risks, SURE, qualifier="top", data=data)
+    for gate in found.gates:
+        _say(f"{gate.promise} {gate.certificate.accepted:,} of {gate.certificate.questions:,} answered")
+    return found
+
+
+def _rows(gates: Iterable[Gate], sets: dict[str, list[Pool]]) -> dict[str, Any]:
+    """For each set and risk how many are answered, and how many of these wrongly."""
+    rows: dict[str, Any] = {}
+    for name, found in sets.items():
+        rows[name] = {"questions": len(found)}
+        for gate in gates:
+            answers, _ = gate.answers(_anywhere(), found)
+            given = answers.answered(gate.threshold)
+            right = np.array([bool(pool.positives) for pool in found])
+            first = sum(bool(pool.candidates and pool.candidates[0].label) for pool in found)
+            wrong = int((given & ~answers.correct).sum())
+            rows[name] |= {"right one found": int(right.sum()), "first right": first}
+            rows[name][f"{gate.certificate.risk:g}"] = {"answered": int(given.sum()), "wrong": wrong}
+        _say(f"{name} {json.dumps(rows[name])}")
+    return rows
+
+
+def _asked(some: Iterable[Pool], name: str) -> Iterator[Pool]:
+    """What is found for each question among its own candidates, judged."""
+    for pool, library in beside(some, name):
+        yield from judged_pools(by_meaning(library), [pool])
+
+
+def _squad() -> Iterator[Pool]:
+    """Questions held out, among all passages of their articles."""
+    _, proof = held_out([toml.read_toml(Recipe, path) for path in RECIPES], QUESTIONS)
+    seen = {pool.id for name in HELD for pool in drawn(name, LEARN.get(name, 0))}
+    chosen = {pool.id for pool in proof if "answers" in pool.extra} - seen
+    every = among_others([pool for name in HELD for pool in pools(name)], others=ALL)
+    yield from _asked((pool for pool in every if pool.id in chosen), "squad")
+
+
+def _selqa() -> Iterator[Pool]:
+    """Questions about one section of a page; from every third section the right sentences are removed."""
+    for number, pool in enumerate(rest(pools("selqa/dev"), LEARN["selqa/dev"])):
+        left = tuple(each for each in pool.candidates if number % THIRD or not each.label)
+        yield from _asked([replace(pool, candidates=left)] if left else [], "selqa/dev")
+
+
+def _of_faq(name: str) -> Iterator[Pool]:
+    """What is asked of an FAQ, judged; a third of it has no answer there."""
+    for pool, library in as_faq(rows_of(name), away=THIRD):
+        yield from judged_pools(by_meaning(library), [pool])
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
