@@ -127,6 +127,8 @@ def test_what_cannot_be_served_is_said_in_one_line(guide: Path, tmp_path: Path) 
     empty = tmp_path / "keys.txt"
     empty.write_text("# none\n", "utf-8")
     assert "holds no key" in refused("--key-file", empty)
+    empty.write_text("plain\nschlüssel\n", "utf-8")
+    assert "key 2 has characters that a header may not carry" in refused("--key-file", empty)
     assert "unknown ranker" in refused("--ranker", "nobody", "--port", "0")
     assert "no such file" in refused("--gate", "nowhere.json", "--port", "0")
     (tmp_path / "two.txt").write_bytes(b"\0\1\n")

@@ -17,6 +17,7 @@ from demur.serving.answering.service import Service
 from demur.serving.guards.shield import Shield
 from demur.serving.messages import problems
 from demur.serving.paths import documents, labels, pages, questions, reranking, status
+from demur.serving.paths.routes import Heads, Routes
 from demur.serving.process.metrics import Watch
 from demur.serving.server import Server, Settings
 
@@ -69,14 +70,16 @@ def create_app(
     app.state.server = server
     of_server = (status.paths, reranking.paths, questions.paths, documents.paths, labels.paths)
     routers = [*(paths(server) for paths in of_server), pages.paths()]
-    problems.handle(app, routers)
+    routes = Routes(routers)
+    problems.handle(app, routes)
     for router in routers:
         app.include_router(router)
+    app.add_middleware(Heads)
     rules = replace(server.settings.rules, open_pages=pages.PATHS)
     if rules.origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=sorted(rules.origins), allow_methods=["*"], allow_headers=["*"]
         )
     app.add_middleware(Shield, rules=rules)
-    app.add_middleware(Watch, figures=server.figures, access_log=server.settings.access_log)
+    app.add_middleware(Watch, figures=server.figures, routes=routes, access_log=server.settings.access_log)
     return app

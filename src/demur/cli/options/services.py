@@ -121,4 +121,8 @@ def keys(path: Path | None) -> tuple[str, ...]:
     if not found:
         fix = "write one to a line, such as openssl rand -hex 32 makes"
         raise DataError("holds no key", path=path, fix=fix)
+    for n, key in enumerate(found, 1):
+        if not (key.isascii() and key.isprintable()) or " " in key:  # no header carries another as it is
+            what = f"key {n} has characters that a header may not carry"
+            raise DataError(what, path=path, fix="use letters, digits and -._~+/= only")
     return found

@@ -100,19 +100,21 @@ class Shield:
             await self.app(scope, receive, send)
             return
         held: list[bytes] = []
-        headers, whole = Headers(scope=scope), False
+        headers = Headers(scope=scope)
+        coming = "expect" not in headers  # else the client waits until its body is asked for
         try:
             try:
                 self.rules.check(scope["method"], scope["path"], headers)
+                coming = True
                 await asyncio.wait_for(self._read(receive, held), self.rules.seconds)
             except TimeoutError:
                 raise Refusal(408, f"the body did not come within {self.rules.seconds:g} s") from None
-            whole = True
+            coming = False
             await self.app(scope, _again(b"".join(held), receive), send)
         except Refusal as refusal:
             self._held -= sum(map(len, held))
             held.clear()
-            if not whole and "expect" not in headers:
+            if coming:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(_rest(receive), _PATIENCE)
             await refusal.response()(scope, receive, send)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
-from starlette.routing import Match, Route
 
 from demur.errors import DemurError
+from demur.serving.paths.routes import Routes
 
 _SHOWN = 3  # of many faults in one body, the first
 _LONGEST = 300  # characters: a fault may repeat what was sent
@@ -73,8 +72,8 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"model": Problem, "description": _KINDS[status]} for status in statuses}
 
 
-def handle(app: FastAPI, routers: Sequence[APIRouter]) -> None:
-    """Give the app answers to all that may go wrong in it and its routers."""
+def handle(app: FastAPI, routes: Routes) -> None:
+    """Give the app answers to all that may go wrong in it."""
 
     @app.exception_handler(Refusal)
     async def refused(request: Request, error: Refusal) -> JSONResponse:
@@ -91,7 +90,7 @@ def handle(app: FastAPI, routers: Sequence[APIRouter]) -> None:
         if error.status_code == 400:  # a body that is not even text
             return problem_response(422, "the body is not JSON in UTF-8; send JSON")
         if error.status_code == 405:
-            allowed = _methods(request, routers)
+            allowed = routes.methods(request.scope)
             return problem_response(405, f"this path allows only {allowed}", {"Allow": allowed})
         return problem_response(error.status_code, str(error.detail), dict(error.headers or {}))
 
@@ -106,13 +105,6 @@ def handle(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     @app.exception_handler(Exception)
     async def ours(request: Request, error: Exception) -> JSONResponse:
         return problem_response(500, "the server failed at this request; see its log")
-
-
-def _methods(request: Request, routers: Sequence[APIRouter]) -> str:
-    """All methods of the path; a route by itself knows only its own."""
-    routes = [each for router in routers for each in router.routes if isinstance(each, Route)]
-    known = [each.methods or () for each in routes if each.matches(request.scope)[0] != Match.NONE]
-    return ", ".join(sorted({method for methods in known for method in methods}))
 
 
 def _fault(error: dict[str, Any]) -> str:

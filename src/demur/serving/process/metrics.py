@@ -15,6 +15,8 @@ import numpy as np
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from demur.serving.paths.routes import Routes
+
 _log = logging.getLogger("demur.serving")
 _TENTHS = tuple(n / 10 for n in range(1, 11))
 _LAST, _FEWEST = 500, 50  # confidences that are held against those at calibration
@@ -106,8 +108,11 @@ def note(scope: Scope, **facts: Any) -> None:
 class Watch:
     """An ASGI layer that counts each request, and logs it as one line."""
 
-    def __init__(self, app: ASGIApp, figures: Figures, access_log: bool = True) -> None:
+    def __init__(
+        self, app: ASGIApp, figures: Figures, routes: Routes | None = None, access_log: bool = True
+    ) -> None:
         self.app, self.figures, self.access_log = app, figures, access_log
+        self.routes = routes or Routes(())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the app answer, and measure it."""
@@ -133,7 +138,7 @@ class Watch:
             self._tell(scope, status, time.perf_counter() - began)
 
     def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        path = known_path(scope)
+        path = self.routes.path(scope)
         self.figures.requests.labels(path, str(status)).inc()
         if status >= 400:
             self.figures.refusals.labels(str(status)).inc()
@@ -141,12 +146,6 @@ class Watch:
             facts = {"method": scope["method"], "path": path, "status": status}
             facts |= {"seconds": round(seconds, 4), "id": uuid.uuid4().hex[:12], **scope[NOTED]}
             _log.info("request", extra={"facts": facts})
-
-
-def known_path(scope: Scope) -> str:
-    """The path as the app knows it; of others nothing is kept, as anything may stand in them."""
-    route = scope.get("route")
-    return str(getattr(route, "path", "other"))
 
 
 class JsonLines(logging.Formatter):
