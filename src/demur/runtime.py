@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from threading import Event
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +19,7 @@ from demur import processor
 from demur.errors import DataError, require
 
 _Batch = TypeVar("_Batch")
+_STOP: ContextVar[Event | None] = ContextVar("stop", default=None)
 
 SAFE = "saturation"
 """The fact in an ONNX file's head that says ``safe``: its products cannot overflow on any processor."""
@@ -84,13 +88,39 @@ def _warn_if_old(version: str) -> None:
 
 def side_by_side(run: Callable[[_Batch], None], batches: Sequence[_Batch], threads: int = 0) -> None:
     """Run each batch, in so many threads; 0 is as many as may be used, see `demur.processor`."""
-    threads = min(threads or processor.threads(), len(batches))
-    if threads == 1:
+    threads, stop = min(threads or processor.threads(), len(batches)), _STOP.get()
+
+    def run_if_wanted(batch: _Batch) -> None:
+        go_on(stop)
+        run(batch)
+
+    if threads <= 1:
         for batch in batches:
-            run(batch)
+            run_if_wanted(batch)
     else:  # a batch to each core is faster than two cores to a batch
         with ThreadPoolExecutor(threads) as workers:
-            list(workers.map(run, batches))
+            list(workers.map(run_if_wanted, batches))
+
+
+class Stopped(Exception):
+    """Nobody wants the result any more."""
+
+
+@contextmanager
+def until(stop: Event) -> Iterator[None]:
+    """A block whose batches end with `Stopped` once `stop` is set."""
+    before = _STOP.set(stop)
+    try:
+        yield
+    finally:
+        _STOP.reset(before)
+
+
+def go_on(stop: Event | None = None) -> None:
+    """Raise `Stopped` if this event, or that of the block around, is set."""
+    stop = stop or _STOP.get()
+    if stop is not None and stop.is_set():
+        raise Stopped
 
 
 def tokenizer(path: Path) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,10 +13,12 @@ import httpx2 as httpx
 import pytest
 from starlette.testclient import TestClient
 
-from demur.asking import Session
+from demur.asking import Session, packaged
 from demur.serving.answering.given import Given
 from demur.serving.answering.service import Service
 from demur.serving.app import create_app
+from demur.serving.messages.bodies import LONGEST
+from demur.serving.process.queue import WINDOW
 from demur.serving.server import Server, Settings
 from serving.made import Held, live, wait_until
 
@@ -110,6 +113,43 @@ def test_who_hangs_up_in_the_middle_frees_the_worker_at_the_next_portion() -> No
         held.go.set()
         wait_until(lambda: server.queue.waiting == 0)
         assert sum(held.seen) < 1000
+
+
+def test_a_long_text_counts_for_each_of_its_windows() -> None:
+    with holding() as (port, server, held), ThreadPoolExecutor(1) as threads:
+        body = {"query": "saws?", "texts": ["x" * LONGEST, "short", ""]}
+        waiting = threads.submit(httpx.post, f"http://127.0.0.1:{port}/rerank", json=body, timeout=60)
+        held.begun.wait(60)
+        assert server.queue.waiting == LONGEST / WINDOW + 2
+        held.go.set()
+        assert waiting.result().status_code == 200
+
+
+@pytest.mark.skipif(not packaged.there(), reason="no packaged model in this copy")
+def test_a_long_text_is_given_up_among_its_windows() -> None:
+    body = {"query": "saws?", "texts": ["Saws are lent for three weeks. " * (LONGEST // 31)]}
+    with live(Service(Given.open("mini")), Settings(deadline=0.5)) as (port, server):
+        answer = httpx.post(f"http://127.0.0.1:{port}/rerank", json=body, timeout=60)
+        assert answer.status_code == 429, "it takes far longer than that"
+        began = time.monotonic()
+        wait_until(lambda: server.queue.waiting == 0)
+        assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/rerank", {"query": "?", "texts": ["x" * (LONGEST + 1)]}),
+        ("/v2/rerank", {"query": "?", "documents": ["x" * (LONGEST + 1)]}),
+        ("/v1/rerank", {"query": "?", "documents": [{"text": "x" * (LONGEST + 1)}]}),
+        ("/", {"inputs": {"question": "?", "context": "x" * (LONGEST + 1)}}),
+    ],
+)
+def test_a_text_may_be_so_long_and_no_longer(path: str, body: dict[str, object]) -> None:
+    with holding() as (port, _, held):
+        answer = httpx.post(f"http://127.0.0.1:{port}{path}", json=body, timeout=60)
+        assert answer.status_code == 422 and f"at most {LONGEST} characters" in answer.json()["message"]
+        assert not held.seen
 
 
 def test_while_it_loads_it_says_so_and_is_healthy() -> None:

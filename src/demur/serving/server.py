@@ -72,11 +72,11 @@ class Server:
             raise Refusal(503, "the models are being loaded; try again in a moment", 1)
         return self.service
 
-    async def do(self, request: Request, pairs: int, work: Callable[[Service, Event], T]) -> T:
+    async def do(self, request: Request, pairs: int, work: Callable[[Service], T]) -> T:
         """What the work on the service comes to, in its turn."""
         service = self.ready()
         note(request.scope, pairs=pairs)
-        found = await self.queue.do(pairs, lambda stop: work(service, stop), lambda: _gone(request))
+        found = await self.queue.do(pairs, lambda: work(service), lambda: _gone(request))
         self.figures.pairs.inc(pairs)
         return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import demur
-from demur import processor, runtime, store
+from demur import runtime, store
 from demur.embedders.base import Vectors
 from demur.errors import DataError, UsageError
 from demur.types import IntArray
@@ -69,14 +68,7 @@ class Packaged:
             vectors = np.asarray(self.session.run(["vector"], given)[0], np.float64)
             found[batch] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
-        batches = list(_alike(np.array([len(each) for each in tokens], np.int64)))
-        threads = min(processor.threads(), len(batches))
-        if threads <= 1:
-            for batch in batches:
-                run(batch)
-        else:  # a batch to each core is faster than two cores to a batch
-            with ThreadPoolExecutor(threads) as workers:
-                list(workers.map(run, batches))
+        runtime.side_by_side(run, list(_alike(np.array([len(each) for each in tokens], np.int64))))
 
 
 def _alike(lengths: IntArray) -> Iterator[IntArray]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 
 import numpy as np
 
+from demur import runtime
 from demur.asking import packaged
 from demur.asking.gates.gate import NONE, Gate, find_gate, is_for_files, ranker_of
 from demur.asking.library import AS_FOUND
@@ -20,11 +20,7 @@ from demur.rankers import ranker as ranker_named
 from demur.serving.answering.reads import Read, read_texts
 from demur.types import Candidate, Pool, Ranking, Verdict
 
-_TOGETHER = 256  # pairs between two looks at whether anybody still waits
-
-
-class Dropped(Exception):
-    """Nobody wants the result any more."""
+_TOGETHER = 256  # texts between two looks at whether anybody still waits
 
 
 @dataclass(frozen=True)
@@ -66,17 +62,13 @@ class Given:
                 found = None
         return cls(built, quoting, found)
 
-    def rank(self, question: str, texts: Sequence[str], stop: Event | None = None) -> Ranking:
-        """The texts, best first; their ids are their places. It gives up once `stop` is set."""
+    def rank(self, question: str, texts: Sequence[str]) -> Ranking:
+        """The texts, best first; their ids are their places."""
         pool = Pool.of(question, texts)
         ranker = self.ranker.prepare([pool])
         if not ranker.alone:
             return ranker.rank(question, pool.candidates)
-        scores: list[float] = []
-        for start in range(0, len(texts), _TOGETHER):
-            if stop is not None and stop.is_set():
-                raise Dropped
-            scores += ranker.score(question, texts[start : start + _TOGETHER]).tolist()
+        scores = [score for some in _portions(texts) for score in ranker.score(question, some).tolist()]
         order = np.argsort(-np.array(scores, np.float64), kind="stable").tolist()
         ranked: list[Candidate] = [pool.candidates[at] for at in order]
         return Ranking(question, tuple(ranked), tuple(scores[at] for at in order))
@@ -87,9 +79,16 @@ class Given:
 
     def read(self, question: str, texts: Sequence[str]) -> list[Read]:
         """What is quoted from each text."""
-        return read_texts(self.reader, question, texts)
+        return [read for some in _portions(texts) for read in read_texts(self.reader, question, some)]
 
     def warm(self) -> None:
         """Load the models into memory."""
         self.verdict(self.rank("who?", ["Ada did."]))
         self.read("who?", ["Ada did."])
+
+
+def _portions(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts, so many at a time, as long as somebody wants them ranked."""
+    for start in range(0, len(texts), _TOGETHER):
+        runtime.go_on()
+        yield texts[start : start + _TOGETHER]

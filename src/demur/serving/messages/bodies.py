@@ -8,6 +8,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, S
 
 Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000, pattern=r"\S")]
 
+LONGEST = 200_000
+"""Characters of one text."""
+Given = Annotated[str, StringConstraints(max_length=LONGEST)]
+
 
 def _whole(number: Any) -> Any:
     """An integer for a float that is one, such as 3.0: JSON knows no difference."""
@@ -23,8 +27,14 @@ class Sent(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
-class Text(Sent):
+class Document(Sent):
     """A document as an object."""
+
+    text: Given
+
+
+class Text(BaseModel):
+    """A document as it is given back."""
 
     text: str
 
@@ -41,7 +51,7 @@ class RerankBody(Sent):
     """A question and documents, as Cohere, Jina and vLLM have them."""
 
     query: Question
-    documents: list[str | Text]
+    documents: list[Given | Document]
     top_n: Count | None = None
     model: str | None = None
     return_documents: bool | None = None
@@ -59,8 +69,8 @@ class EitherBody(Sent):
     model_config = ConfigDict(strict=True, json_schema_extra={"anyOf": _ONE_OF_BOTH})
 
     query: Question
-    texts: list[str] | None = None
-    documents: list[str | Text] | None = None
+    texts: list[Given] | None = None
+    documents: list[Given | Document] | None = None
     top_n: Count | None = None
     raw_scores: bool | None = None
     return_text: bool | None = None
@@ -119,7 +129,7 @@ class Inputs(Sent):
     """A question and the text that may answer it."""
 
     question: Question
-    context: str
+    context: Given
 
 
 class Parameters(Sent):
@@ -205,6 +215,7 @@ class Limits(BaseModel):
     """How much the server takes."""
 
     body_bytes: int
+    text_characters: int
     queue_pairs: int
     deadline_seconds: float
 

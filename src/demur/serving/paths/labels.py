@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
@@ -196,7 +195,7 @@ def paths(server: Server) -> APIRouter:
     return router
 
 
-async def _in_turn(server: Server, work: Callable[[Event], T], patient: bool) -> T:
+async def _in_turn(server: Server, work: Callable[[], T], patient: bool) -> T:
     """What the work on one question comes to; a patient one waits until there is room in the queue."""
     while True:
         try:
@@ -207,7 +206,7 @@ async def _in_turn(server: Server, work: Callable[[Event], T], patient: bool) ->
             await asyncio.sleep(1)
 
 
-def _found(base: Base, desk: Desk, question: str, stop: Event) -> tuple[str, str, Ranking, float]:
+def _found(base: Base, desk: Desk, question: str) -> tuple[str, str, Ranking, float]:
     state, ranking = base.find(question)
     return state, question, ranking, desk.confidence(ranking)
 

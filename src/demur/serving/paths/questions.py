@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Event
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -14,6 +13,7 @@ from demur.serving.answering.reads import Read
 from demur.serving.answering.service import Service
 from demur.serving.messages.bodies import AskAnswer, AskBody, Judged, QaAnswer, QaBody
 from demur.serving.messages.problems import responses
+from demur.serving.process.queue import windows
 from demur.serving.server import Server
 from demur.types import Abstention, Answer
 
@@ -32,11 +32,11 @@ def paths(server: Server) -> APIRouter:
         impossible = bool(body.parameters and body.parameters.handle_impossible_answer)
         server.heard(request, asked.question)
 
-        def quote(service: Service, stop: Event) -> Read:
+        def quote(service: Service) -> Read:
             with server.figures.timed("quote"):
                 return service.given.read(asked.question, [asked.context])[0]
 
-        read = await server.do(request, 1, quote)
+        read = await server.do(request, windows(asked.context), quote)
         found = _quoted(read, top, impossible)
         return found if top > 1 else found[0]
 
@@ -47,7 +47,7 @@ def paths(server: Server) -> APIRouter:
         """What `demur ask --json` says."""
         server.heard(request, body.question)
 
-        def answer(service: Service, stop: Event) -> Answer | Abstention:
+        def answer(service: Service) -> Answer | Abstention:
             with server.figures.timed("ask"):
                 return service.ask(body.question, body.top or 5, body.risk, body.kb)
 

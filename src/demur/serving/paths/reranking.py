@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Event
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -27,6 +26,7 @@ from demur.serving.messages.bodies import (
 )
 from demur.serving.messages.problems import Refusal, responses
 from demur.serving.process.metrics import Figures
+from demur.serving.process.queue import windows
 from demur.serving.server import Server
 from demur.types import Ranking
 
@@ -50,11 +50,11 @@ def paths(server: Server) -> APIRouter:
     async def ranked(
         request: Request, query: str, texts: list[str], top: int | None, quotes: bool
     ) -> _Ranked:
-        def work(service: Service, stop: Event) -> _Ranked:
-            return _rank(service, query, texts, top, quotes, stop, server.figures)
+        def work(service: Service) -> _Ranked:
+            return _rank(service, query, texts, top, quotes, server.figures)
 
         server.heard(request, query)
-        found = await server.do(request, max(1, len(texts)), work)
+        found = await server.do(request, max(1, sum(map(windows, texts))), work)
         if found.judged is not None:
             server.figures.judged("rerank", found.judged.abstained, found.judged.confidence)
         return found
@@ -117,12 +117,11 @@ def _rank(
     texts: Sequence[str],
     top: int | None,
     quotes: bool,
-    stop: Event,
     figures: Figures,
 ) -> _Ranked:
     given = service.given
     with figures.timed("score"):
-        ranking = given.rank(query, texts, stop)
+        ranking = given.rank(query, texts)
         verdict = given.verdict(ranking)
     judged = None
     if verdict is not None and given.gate is not None:

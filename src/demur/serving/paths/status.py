@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from demur import __version__
 from demur.serving.answering.service import Service
-from demur.serving.messages.bodies import Info, Limits, State
+from demur.serving.messages.bodies import LONGEST, Info, Limits, State
 from demur.serving.messages.problems import responses
 from demur.serving.server import Server
 from demur.specs import Spelled
@@ -70,6 +70,7 @@ def paths(server: Server) -> APIRouter:
             lapsed=None if of_base is None else of_base.lapsed,
             limits=Limits(
                 body_bytes=settings.rules.body,
+                text_characters=LONGEST,
                 queue_pairs=settings.pairs,
                 deadline_seconds=settings.deadline,
             ),

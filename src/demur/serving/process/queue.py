@@ -10,11 +10,19 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import TypeVar
 
+from demur import runtime
 from demur.serving.messages.problems import Gone, Refusal
 
 T = TypeVar("T")
 _LONGEST_WAIT = 60  # seconds that a client is told to wait, at most
+WINDOW = 1_000
+"""Characters of a text that count as one pair, as a network reads no more at once."""
 _AT_FIRST = 100.0  # pairs a second, until there is something to measure
+
+
+def windows(text: str) -> int:
+    """How many pairs a text counts for."""
+    return max(1, -(-len(text) // WINDOW))
 
 
 class Queue:
@@ -30,12 +38,12 @@ class Queue:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="demur")
 
     async def do(
-        self, pairs: int, work: Callable[[Event], T], gone: Callable[[], Awaitable[object]] | None = None
+        self, pairs: int, work: Callable[[], T], gone: Callable[[], Awaitable[object]] | None = None
     ) -> T:
         """What the work comes to; or a refusal where there is no room, or no time.
 
-        The work is given an event that is set once nobody wants its result any more. `gone` returns when
-        the client has closed the connection.
+        The work is stopped once nobody wants its result any more. `gone` returns when the client has closed
+        the connection.
         """
         self._admit(pairs)
         stop = Event()
@@ -66,12 +74,13 @@ class Queue:
     def _admit(self, pairs: int) -> None:
         """Count the pairs in, if there is room for them."""
         if pairs > self.room:
-            raise Refusal(413, f"{pairs:,} texts are too many at once; send {self.room:,} at most")
+            what = f"{pairs:,} texts are too many at once, where each {WINDOW:,} characters count as one"
+            raise Refusal(413, f"{what}; send {self.room:,} at most")
         if self.waiting + pairs > self.room:
             raise Refusal(429, f"{self.waiting:,} pairs are waiting already; try again later", self.wait())
         self.waiting += pairs
 
-    async def _in_turn(self, pairs: int, work: Callable[[Event], T], stop: Event) -> T:
+    async def _in_turn(self, pairs: int, work: Callable[[], T], stop: Event) -> T:
         """What the work comes to, once it is its turn; its pairs are counted out when the worker is free."""
         asked = time.monotonic()
         begun = False
@@ -79,7 +88,7 @@ class Queue:
             async with self._turn:
                 began = time.monotonic()
                 self._seen("wait", began - asked)
-                future = asyncio.get_running_loop().run_in_executor(self._worker, work, stop)
+                future = asyncio.get_running_loop().run_in_executor(self._worker, _until, stop, work)
                 begun = True
                 future.add_done_callback(lambda done: self._free(done, pairs, time.monotonic() - began))
                 return await asyncio.shield(future)
@@ -94,3 +103,8 @@ class Queue:
         self._seen("work", seconds)
         if pairs > 1:
             self._speed += 0.2 * (pairs / max(seconds, 1e-6) - self._speed)
+
+
+def _until(stop: Event, work: Callable[[], T]) -> T:
+    with runtime.until(stop):
+        return work()
