@@ -100,8 +100,9 @@ class KnowledgeBase(ReadBase):
         many = _paths(sources)
         with self._writing() as truth:
             found = syncing.sources_named(truth, many)
-            for path in many:  # a folder that was taken out is not followed any more
-                truth.rows("DELETE FROM folders WHERE path = ?", (syncing.whole(Path(path)),))
+            with truth.transaction() as connection:  # a folder that was taken out is not followed any more
+                folders = [(syncing.whole(Path(path)),) for path in many]
+                connection.executemany("DELETE FROM folders WHERE path = ?", folders)
             again = syncing.followed(truth, found)
             reports = list(self._findable(truth, syncing.remove_sources(truth, found)))
         return [
@@ -198,6 +199,7 @@ class KnowledgeBase(ReadBase):
                     new = 0
                 yield report
         finally:
+            truth.check()
             last = truth.generation()
             if self._words.state() != (truth.base, last.number, last.mark or "-"):
                 self._words.catch_up(truth, last)
@@ -207,7 +209,9 @@ class KnowledgeBase(ReadBase):
     @contextmanager
     def _writing(self, make: bool = False) -> Iterator[Truth]:
         """A block in which no other process writes."""
-        if make and not (self.path / schema.NAME).is_file():
+        if self._opened is not None:
+            self._opened.check()
+        elif make and not (self.path / schema.NAME).is_file():
             from demur.files import written
 
             if self.path.is_dir() and any(each.suffix != ".lock" for each in self.path.iterdir()):
@@ -215,10 +219,8 @@ class KnowledgeBase(ReadBase):
                 raise DataError("is a folder of other things", path=self.path, fix=fix)
             with written(self.path):
                 self.path.mkdir(exist_ok=True)
-        elif self._opened is None and not (self.path / schema.NAME).is_file():
+        elif not (self.path / schema.NAME).is_file():
             self._truth()  # says that there is none
-        if not schema.may_write(self.path / schema.NAME):
-            raise DataError("may not be written", path=self.path, fix="change the folder's permissions")
         with self._lock("write"):
             if self._opened is None:
                 self._opened = self._open(self._stem or "english")
