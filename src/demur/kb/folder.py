@@ -53,15 +53,22 @@ class KnowledgeBase(ReadBase):
     def adding(
         self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None
     ) -> Iterator[Report]:
-        """What became of each file, as it goes in; when the last is told, all can be found by words."""
-        many = _paths(paths)
-        if not self.there and many and not any(Path(each).exists() for each in many):
+        """What became of each file, as it goes in; when the last is told, all can be found by words.
+
+        A base that was not there is not made if nothing goes in.
+        """
+        many, new, folder = _paths(paths), not self.there, self.path.is_dir()
+        if new and many and not any(Path(each).exists() for each in many):
             for each in many:  # nothing is made of what was mistyped
                 why = DataError("no such file", path=each, fix="check the spelling of the path")
                 yield Report(str(each), "skipped", reason=str(why))
             return
         with self._writing(make=True) as truth:
-            yield from self._findable(truth, syncing.added(truth, many, advance))
+            try:
+                yield from self._findable(truth, syncing.added(truth, many, advance))
+            finally:
+                if new and not truth.generation().number:
+                    self._unmake(folder)
 
     @property
     def there(self) -> bool:
@@ -186,6 +193,16 @@ class KnowledgeBase(ReadBase):
     def labels(self) -> list[Label]:
         """All labels, in the order in which they were given."""
         return labels.every(self._truth())
+
+    def _unmake(self, folder: bool) -> None:
+        """Take away a base to which nothing was added; its `folder` stays if it was there before."""
+        import shutil
+
+        self.close()
+        for part in self.path.iterdir():
+            shutil.rmtree(part) if part.is_dir() else part.unlink()
+        if not folder:
+            self.path.rmdir()
 
     def _findable(self, truth: Truth, reports: Iterator[Report]) -> Iterator[Report]:
         """The reports; now and then, and at the end, what they tell of can be found."""
