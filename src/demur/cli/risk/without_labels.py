@@ -48,8 +48,6 @@ def write_gate(
             _alike(found.alike())
         thresholds.refuse(error, json, {"entries": found.entries, "alike": _plain(found.alike())})
     _tell(found, gate, json)
-    if base is not None:
-        output = output or str(base)
     if output is not None:
         gate.save(thresholds.place_for("none", output) or output)
     note(f"gate written to {output}" if output else "the gate is not saved; -o gate.json saves it")
