@@ -54,6 +54,7 @@ def write_gate(
 
 
 def _tell(found: Withheld, gate: Gate, json: bool) -> None:
+    from demur.cli.risk.promises import notes
     from demur.risk.gates.certificate import percent
 
     alike, certificate = found.alike(gate.threshold), gate.certificate
@@ -85,7 +86,7 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
         f"estimate   {percent(round(answered, 4))} answered rightly where the entry is there and its "
         "question has typos or is bare words; people word things more freely",
         "",
-        *(f"– {sentence}" for sentence in gate.scope),
+        *notes(gate),
     ]
     console = stdout()
     for line in lines:
