@@ -40,21 +40,25 @@ _STYLE_RELATIONS = (
 
 
 def pdf(pages: Sequence[Sequence[tuple[int, str]]], encrypted: bool = False) -> bytes:
-    """A PDF; each line of a page has a size of letters. \\256 is the ligature fi in its font's encoding."""
+    """A PDF; each line of a page has a size of letters, which are bold where it is below 0.
+
+    \\256 is the ligature fi in its font's encoding. An empty line is a gap.
+    """
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     font = (
         "<</Type/Font/Subtype/Type1/BaseFont/Helvetica"
         "/Encoding<</BaseEncoding/WinAnsiEncoding/Differences[174/fi]>>>>"
     )
+    bold = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica-Bold>>"
     objects = ["<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Count {len(pages)}/Kids[{kids}]>>", font]
     for number, page in enumerate(pages):
         top, said = 780, []
         for size, line in page:
-            top -= size + 6
-            said.append(f"BT /F1 {size} Tf 72 {top} Td ({line}) Tj ET")
+            top -= abs(size) + 6
+            said.append(f"BT /F{1 + (size < 0)} {abs(size)} Tf 72 {top} Td ({line}) Tj ET")
         content = "\n".join(said)
         objects += [
-            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R>>>>"
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Resources<</Font<</F1 3 0 R/F2 {bold}>>>>"
             f"/Contents {5 + 2 * number} 0 R>>",
             f"<</Length {len(content)}>>stream\n{content}\nendstream",
         ]

@@ -76,6 +76,16 @@ def test_a_folder_cannot_be_written_over(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
+def test_what_could_not_be_written_is_said_before(tmp_path: Path) -> None:
+    files.check_writable(tmp_path / "new.json")
+    files.check_writable("-")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(DataError, match="the folder to write into does not exist"):
+        files.check_writable(tmp_path / "no" / "new.json")
+    with pytest.raises(DataError, match="is a folder, not a file"):
+        files.check_writable(tmp_path)
+
+
 def test_nothing_is_half_written(tmp_path: Path) -> None:
     file = tmp_path / "out.txt.gz"
     with replacing(file) as out:

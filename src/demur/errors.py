@@ -4,7 +4,10 @@ DemurError               one clear line: what is wrong, why, and what to do
 ├── UsageError           the call or the command is wrong
 │   └── UnknownName      a name that no registry knows; says which names there are
 ├── DataError            a file holds something that cannot be read; names file and line
-│   └── MissingData      a dataset is not here; says how to obtain it
+│   ├── MissingData      a dataset is not here; says how to obtain it
+│   └── UnusableBase     a knowledge base is broken, or its disk is full; `said` leaves its path out
+│       ├── LostBase     it is gone from its folder since it was opened, or another one is there
+│       └── ReadOnlyBase it may not be written
 ├── NoThreshold          the labels carry no promise; says what they would carry, and how many more are needed
 └── MissingExtra         a part of demur that is not installed; says how to install it
 
@@ -66,6 +69,23 @@ class DataError(DemurError, ValueError):
 
 class MissingData(DataError):
     """A dataset that is not on this machine."""
+
+
+class UnusableBase(DataError):
+    """A knowledge base that cannot be read or written as it is now."""
+
+    def __init__(self, what: str, *, path: str | Path, fix: str) -> None:
+        super().__init__(what, path=path, fix=fix)
+        self.said = f"the knowledge base {what}; {fix}"
+        """The same without the path, for those who should not learn it, as over HTTP."""
+
+
+class LostBase(UnusableBase):
+    """A knowledge base that is gone from its folder since it was opened, or another one is there now."""
+
+
+class ReadOnlyBase(UnusableBase):
+    """A knowledge base that may not be written."""
 
 
 class NoThreshold(DemurError):

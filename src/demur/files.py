@@ -155,7 +155,7 @@ def replacing(path: str | Path) -> Iterator[TextIO]:
         sys.stdout.flush()
         return
     path = Path(path)
-    beside = path if is_pipe(path) else path.with_name(f".{path.name}.{os.getpid()}.part")
+    beside = _beside(path)
     try:
         with written(path):
             with beside.open("wb") as raw, _packed(raw, path) as file:
@@ -169,6 +169,24 @@ def replacing(path: str | Path) -> Iterator[TextIO]:
         if beside != path:
             with suppress(OSError):
                 beside.unlink()
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise now what `replacing` would raise at the end of long work."""
+    if is_pipe(path):
+        return
+    path = Path(path)
+    with written(path):
+        if path.is_dir():
+            raise IsADirectoryError
+        beside = _beside(path)
+        beside.open("wb").close()
+        beside.unlink()
+
+
+def _beside(path: Path) -> Path:
+    """Where a file is written before it is renamed into place."""
+    return path if is_pipe(path) else path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 @contextmanager

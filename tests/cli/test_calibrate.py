@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli.calling import process
+from cli.calling import process, run
 from demur.data import formats
 from demur.risk import Gate
 from demur.types import Pool
@@ -102,3 +102,20 @@ def test_misuse_is_one_line(data: Path, gate: Path) -> None:
     ):
         done = demur(*words)
         assert done.returncode == 2 and done.stderr.startswith("demur: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["bm25", "away.jsonl", "-o", "no/gate.json"],
+        ["bm25", "away.jsonl", "--set", "0.9", "-o", "no/gate.json"],
+        ["mini", "away.jsonl", "--doubt", "learned", "-o", "no/gate.json"],
+        ["--without-labels", "--from", "away.csv", "-o", "no/gate.json"],
+    ],
+)
+def test_a_gate_that_could_not_be_written_is_refused_before_any_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert run(monkeypatch, "calibrate", *words) == 2
+    said = "demur: no/gate.json: the folder to write into does not exist; make it first\n"
+    assert capsys.readouterr().err == said

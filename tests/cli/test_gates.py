@@ -99,7 +99,8 @@ def test_ask_abstains_and_shows_the_nearest_miss_as_such(guide: Path) -> None:
 
 def test_explain_says_how_far_the_promise_goes(guide: Path) -> None:
     shown = call(ask, "Are saws lent?", "--from", "guide.md", "--gate", "gate.json", "--explain")
-    notes = [line.strip() for line in shown.splitlines() if line.strip().startswith("– ")]
+    lines = [line.strip() for line in shown.splitlines()]
+    notes = lines[lines.index("How far the promise goes:") + 1 : -1]
     assert notes == [f"– {line}" for line in Gate.load("gate.json").scope]
     assert len(notes) > 2
 

@@ -70,7 +70,8 @@ def test_a_ranker_with_statistics_keeps_those_of_the_calibration(labelled: Path)
 
 
 def test_explain_says_how_far_the_promise_goes(labelled: Path) -> None:
-    notes = call("--set", "0.9", "--calibration", labelled, "--explain").stdout.splitlines()[-3:]
+    notes = call("--set", "0.9", "--calibration", labelled, "--explain").stdout.splitlines()[-4:]
+    assert notes.pop(0) == "How far the promise goes:"
     assert all(note.startswith("– ") and note.endswith(".") for note in notes)
     assert "average" in notes[0]
 

@@ -212,3 +212,30 @@ def test_a_folder_that_may_not_be_written_is_read(kb: KnowledgeBase, words: str)
     assert first == str(expected)
     assert "may not be written" in second
     assert (kb.path / "words").is_dir() == (words == "there")
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_base_is_not_made_of_files_that_cannot_be_read(tmp_path: Path, there: bool) -> None:
+    write(tmp_path / "docs", {"a.csv": "no,such\ncolumns,here", "b.exe": "nothing"})
+    base = tmp_path / "x.kb"
+    if there:
+        base.mkdir()
+    kb = KnowledgeBase(base)
+    files = [tmp_path / "docs" / "a.csv", tmp_path / "docs" / "b.exe", tmp_path / "docs"]
+    assert {each.status for each in kb.add(files)} == {"skipped"}
+    assert base.is_dir() == there and not (there and list(base.iterdir()))
+    write(tmp_path / "docs", {"c.txt": "A drill is lent."})
+    assert [each.status for each in kb.add(files[2])] == ["skipped", "added"]
+    assert [each.status for each in kb.add(files[0])] == ["skipped"] and kb.there
+
+
+def test_a_base_is_not_made_where_reading_is_broken_off(tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": "A drill is lent."})
+
+    def broken_off(_: int) -> None:
+        raise KeyboardInterrupt
+
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    with pytest.raises(KeyboardInterrupt):
+        kb.add(tmp_path / "a.txt", broken_off)
+    assert not kb.path.exists()

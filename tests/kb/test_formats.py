@@ -61,6 +61,80 @@ def test_a_passage_of_a_pdf_says_its_page(tmp_path: Path) -> None:
     assert len({p.id for p in read_documents(path)}) == 2
 
 
+LONG = "Refunds go to the card that you paid with, and take up to five days to arrive at your bank."
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        pytest.param(
+            [(-BODY, "Returns"), (BODY, LONG), (-BODY, "Opening hours"), (BODY, LONG)],
+            [("Returns", LONG), ("Opening hours", LONG)],
+            id="bold",
+        ),
+        pytest.param(
+            [(-BODY, "Returns and other things that"), (-BODY, "you send back"), (BODY, LONG)],
+            [("Returns and other things that you send back", LONG)],
+            id="two bold lines",
+        ),
+        pytest.param(
+            [
+                (BODY, "Returns"),
+                (BODY, LONG),
+                (BODY, "Gift cards"),
+                (BODY, "They are valid for three years."),
+            ],
+            [("Returns", LONG), ("Gift cards", "They are valid for three years.")],
+            id="a short line above a text",
+        ),
+        pytest.param(
+            [(BODY, "1. Returns"), (BODY, LONG), (BODY, "2. Opening hours"), (BODY, LONG)],
+            [("1. Returns", LONG), ("2. Opening hours", LONG)],
+            id="numbered",
+        ),
+        pytest.param(
+            [(BODY, LONG[:-1]), (-BODY, "Account Holders"), (BODY, "and nowhere else. " + LONG)],
+            [("", f"{LONG[:-1]} Account Holders and nowhere else. {LONG}")],
+            id="bold words in a sentence",
+        ),
+        pytest.param(
+            [(BODY, LONG), (-BODY, "Never lend these."), (BODY, LONG)],
+            [("", f"{LONG} Never lend these."), ("", LONG)],
+            id="a bold sentence",
+        ),
+        pytest.param(
+            [(BODY, LONG), (BODY, "Town Library"), (BODY, "12 High Street"), (BODY, "AB1 2CD")],
+            [("", f"{LONG} Town Library 12 High Street AB1 2CD")],
+            id="an address",
+        ),
+        pytest.param(
+            [(BODY, LONG), (BODY, "1. Take the saw"), (BODY, "2. Cut the wood"), (BODY, "3. Clean the saw")],
+            [("", LONG), ("", "1. Take the saw\n2. Cut the wood\n3. Clean the saw")],
+            id="a list",
+        ),
+        pytest.param(
+            [(BODY, LONG), (BODY, "size = 3 * days"), (BODY, "LENGTH = days"), (BODY, LONG)],
+            [("", f"{LONG} size = 3 * days LENGTH = days {LONG}")],
+            id="code",
+        ),
+    ],
+)
+def test_headings_of_a_pdf_may_be_as_large_as_its_text(
+    tmp_path: Path, page: list[tuple[int, str]], expected: list[tuple[str, str]]
+) -> None:
+    passages = read_documents(written(tmp_path / "a.pdf", pdf([page])))
+    assert [(each.heading, each.text) for each in passages] == expected
+
+
+def test_a_heading_of_a_pdf_that_asks_is_the_question_of_its_text(tmp_path: Path) -> None:
+    page = [(BODY, "How do I cancel my order?"), (BODY, LONG), (-BODY, "3. May I pay later?"), (BODY, LONG)]
+    passages = read_documents(written(tmp_path / "a.pdf", pdf([page])))
+    assert [(each.question, each.text) for each in passages] == [
+        ("How do I cancel my order?", LONG),
+        ("May I pay later?", LONG),
+    ]
+
+
 def test_running_titles_and_numbers_of_pages_are_left_out(tmp_path: Path) -> None:
     pages = [
         [(BODY, "The handbook"), (BODY, f"What stands on page {'abcdef'[n]}."), (BODY, f"Page {n}")]

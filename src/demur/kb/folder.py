@@ -53,15 +53,22 @@ class KnowledgeBase(ReadBase):
     def adding(
         self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None
     ) -> Iterator[Report]:
-        """What became of each file, as it goes in; when the last is told, all can be found by words."""
-        many = _paths(paths)
-        if not self.there and many and not any(Path(each).exists() for each in many):
+        """What became of each file, as it goes in; when the last is told, all can be found by words.
+
+        A base that was not there is not made if nothing goes in.
+        """
+        many, new, folder = _paths(paths), not self.there, self.path.is_dir()
+        if new and many and not any(Path(each).exists() for each in many):
             for each in many:  # nothing is made of what was mistyped
                 why = DataError("no such file", path=each, fix="check the spelling of the path")
                 yield Report(str(each), "skipped", reason=str(why))
             return
         with self._writing(make=True) as truth:
-            yield from self._findable(truth, syncing.added(truth, many, advance))
+            try:
+                yield from self._findable(truth, syncing.added(truth, many, advance))
+            finally:
+                if new and not truth.generation().number:
+                    self._unmake(folder)
 
     @property
     def there(self) -> bool:
@@ -100,8 +107,9 @@ class KnowledgeBase(ReadBase):
         many = _paths(sources)
         with self._writing() as truth:
             found = syncing.sources_named(truth, many)
-            for path in many:  # a folder that was taken out is not followed any more
-                truth.rows("DELETE FROM folders WHERE path = ?", (syncing.whole(Path(path)),))
+            with truth.transaction() as connection:  # a folder that was taken out is not followed any more
+                folders = [(syncing.whole(Path(path)),) for path in many]
+                connection.executemany("DELETE FROM folders WHERE path = ?", folders)
             again = syncing.followed(truth, found)
             reports = list(self._findable(truth, syncing.remove_sources(truth, found)))
         return [
@@ -186,6 +194,16 @@ class KnowledgeBase(ReadBase):
         """All labels, in the order in which they were given."""
         return labels.every(self._truth())
 
+    def _unmake(self, folder: bool) -> None:
+        """Take away a base to which nothing was added; its `folder` stays if it was there before."""
+        import shutil
+
+        self.close()
+        for part in self.path.iterdir():
+            shutil.rmtree(part) if part.is_dir() else part.unlink()
+        if not folder:
+            self.path.rmdir()
+
     def _findable(self, truth: Truth, reports: Iterator[Report]) -> Iterator[Report]:
         """The reports; now and then, and at the end, what they tell of can be found."""
         new = 0
@@ -198,6 +216,7 @@ class KnowledgeBase(ReadBase):
                     new = 0
                 yield report
         finally:
+            truth.check()
             last = truth.generation()
             if self._words.state() != (truth.base, last.number, last.mark or "-"):
                 self._words.catch_up(truth, last)
@@ -207,7 +226,9 @@ class KnowledgeBase(ReadBase):
     @contextmanager
     def _writing(self, make: bool = False) -> Iterator[Truth]:
         """A block in which no other process writes."""
-        if make and not (self.path / schema.NAME).is_file():
+        if self._opened is not None:
+            self._opened.check()
+        elif make and not (self.path / schema.NAME).is_file():
             from demur.files import written
 
             if self.path.is_dir() and any(each.suffix != ".lock" for each in self.path.iterdir()):
@@ -215,10 +236,8 @@ class KnowledgeBase(ReadBase):
                 raise DataError("is a folder of other things", path=self.path, fix=fix)
             with written(self.path):
                 self.path.mkdir(exist_ok=True)
-        elif self._opened is None and not (self.path / schema.NAME).is_file():
+        elif not (self.path / schema.NAME).is_file():
             self._truth()  # says that there is none
-        if not schema.may_write(self.path / schema.NAME):
-            raise DataError("may not be written", path=self.path, fix="change the folder's permissions")
         with self._lock("write"):
             if self._opened is None:
                 self._opened = self._open(self._stem or "english")

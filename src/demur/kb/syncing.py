@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from demur import files
-from demur.errors import DataError, DemurError
+from demur.errors import DataError, DemurError, UnusableBase
 from demur.kb.files.documents import files_in, read_documents
 from demur.kb.store.changing import Source, change
-from demur.kb.store.schema import sqlite_errors
 from demur.kb.store.truth import Truth
 
 _RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
@@ -111,9 +110,9 @@ def sources_named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, 
 
 def _folder(truth: Truth, path: Path) -> int:
     """The id of a folder whose files are followed."""
-    with truth.lock, sqlite_errors(truth.path):
+    with truth.transaction() as connection:
         insert = "INSERT INTO folders (path, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
-        truth.connection.execute(insert, (whole(path), _called(path)))
+        connection.execute(insert, (whole(path), _called(path)))
     return int(truth.rows("SELECT id FROM folders WHERE path = ?", (whole(path),))[0][0])
 
 
@@ -170,10 +169,10 @@ def _taken(
                 passages = (passage for passage in read_documents(Path(place)))
                 count = made.put(now, passages, advance)
     except DemurError as error:
+        if isinstance(error, UnusableBase):
+            raise  # not the file's fault
         if not (path.is_file() or rows) or not isinstance(error, DataError):
             return Report(name, "skipped", 0, str(error), by_name)
-        if str(error).startswith(str(truth.path)):
-            raise  # not the file's fault
         kept = "; what was read of it before stays" if rows else ""
         if rows and not path.exists():
             gone = DataError("is gone", path=path, fix="put it back, or take it out with demur kb remove")
@@ -209,10 +208,10 @@ def _seen(path: Path, old: Source, folder: int | None) -> Source:
 
 def _noted(truth: Truth, source: Source) -> None:
     """Keep when an unchanged file was last touched: so it need not be read the next time."""
-    with truth.lock, sqlite_errors(truth.path):
+    with truth.transaction() as connection:
         update = "UPDATE sources SET folder = ?, size = ?, mtime = ?, checked = ? WHERE id = ?"
         values = source.folder, source.size, source.mtime, source.checked, source.id
-        truth.connection.execute(update, values)
+        connection.execute(update, values)
 
 
 def _passages(truth: Truth, source: int) -> int:

@@ -88,7 +88,7 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
             yield f"{stated}No gate is set, so nothing is promised about errors."
         return
     from demur.asking.gates.base_gate import BaseGate
-    from demur.cli.risk.promises import confident, elsewhere
+    from demur.cli.risk.promises import confident, elsewhere, notes
     from demur.risk.gates.gate import Gate as SavedGate
 
     saved = gate.gate if isinstance(gate, BaseGate) else gate
@@ -99,8 +99,8 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
         yield " ".join((confident(saved, result.confidence), promise, *elsewhere(saved)))
     elif isinstance(gate, BaseGate) and gate.lapsed:
         yield promise
-    if explain:
-        yield "\n".join(f"– {line}" for line in saved.scope)
+    if explain and (far := notes(saved)):
+        yield "\n".join(far)
 
 
 def _why(candidate: Candidate) -> Iterator[str]:

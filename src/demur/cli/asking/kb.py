@@ -54,6 +54,7 @@ def add(
         if not kb.there:
             if json:
                 emit(_of_nothing(kb, found))
+            note(f"{harmless(str(base))} is not made, as no file could be read")
             raise typer.Exit(2)
         _finish(kb, found, words_only, json)
 

@@ -92,7 +92,7 @@ def rank(
         lines.append(f"{number:>3}  {score:8.4f}  {text}")
     if rule:
         lines += ["", f"{len(chosen)} of {len(given)} candidates. {rule.promise}"]
-    if explain:
-        lines += promises.notes(opened, rule)
+    for promise in (opened, rule) if explain else ():
+        lines += ["", *promises.notes(promise)] if promise else []
     for line in lines:
         say(line)

@@ -14,7 +14,7 @@ from demur.cli.options.documents import (
     KbOption,
     StemOption,
 )
-from demur.cli.risk import doubts, labelled
+from demur.cli.risk import doubts, labelled, thresholds
 from demur.cli.risk.promises import write_sets
 from demur.cli.risk.without_labels import write_gate as without_labels_gate
 
@@ -97,18 +97,20 @@ def calibrate(
     if plan and check is not None:
         raise UsageError("--plan and --check exclude each other; choose one")
     files = bool(sources or example or kb is not None)
+    place = output or (None if kb is None else str(kb))
     if without_labels:
         unfit = (data, qualifier, check, sets, doubt, probes_from, grid)
         if ranker not in (None, MEANING) or plan or any(each is not None for each in unfit):
             what = "--without-labels takes only the files of an FAQ, and is for the ranker meaning"
             raise UsageError(f"{what}; name them with --from or --kb, and leave the rest out")
+        thresholds.check_place("none", place)
         without_labels_gate(
             *(kb, sources, example, stem),
             risk=RISK if risk is None else risk,
             confidence=confidence,
             share=apart,
             seed=seed,
-            output=output,
+            output=place,
             json=json,
         )
         return
@@ -120,6 +122,8 @@ def calibrate(
         if plan or check is not None or sets is not None or files or qualifier != "margin" or data is None:
             what = "--doubt trains a reader's doubt and makes a gate by it"
             raise UsageError(f"{what}; leave --plan, --check, --set, --from and --qualifier out")
+        if output is not None and output.endswith(".json"):
+            thresholds.check_place(ranker, output)
         wanted: dict[str, Any] = {"risk": risk, "confidence": confidence, "method": method, "seed": seed}
         doubts.train_doubt(ranker, data, doubt, probes_from, grid, output, json, wanted)
         return
@@ -128,8 +132,12 @@ def calibrate(
             raise UsageError(
                 "--set is for given candidates, without --plan, --check and files; leave the rest out"
             )
+        if output is not None:
+            thresholds.check_place("none", output)
         write_sets(ranker, data, sets, output, json)
         return
+    if not plan and check is None:
+        thresholds.check_place(ranker, place)
     questions = labelled.open_labelled(ranker, data, grid, kb, sources, example, stem)
     how: dict[str, Any] = {"qualifier": qualifier, "method": method, "seed": seed}
     if check is not None:
@@ -140,5 +148,4 @@ def calibrate(
     if plan:
         labelled.plan(questions, confidence, how, json)
     else:
-        place = output or (None if kb is None else str(kb))
         labelled.write_gate(questions, RISK if risk is None else risk, confidence, how, place, json)

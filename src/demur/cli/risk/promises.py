@@ -133,6 +133,6 @@ def _same(one: float, other: float, digits: int) -> bool:
     return f"{one:.{digits}g}" == f"{other:.{digits}g}"
 
 
-def notes(gate: Gate | None, sets: AnswerSets | None = None) -> list[str]:
-    """How far the promises go, a line each."""
-    return [f"– {line}" for promise in (gate, sets) if promise for line in promise.scope]
+def notes(promise: Gate | AnswerSets) -> list[str]:
+    """How far a promise goes, a line each below one that says so; nothing where nothing is promised."""
+    return ["How far the promise goes:", *(f"– {line}" for line in promise.scope)] if promise.scope else []

@@ -43,6 +43,14 @@ def place_for(ranker: str, output: str | None) -> str | None:
     )
 
 
+def check_place(ranker: str, output: str | None) -> None:
+    """Raise an error before the work if the gate could not be written after it."""
+    from demur.files import check_writable
+
+    if (place := place_for(ranker, output)) is not None:
+        check_writable(place)
+
+
 def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
     """Write the gate, and tell its promise; `also` stands in the JSON too."""
     from demur.risk.gates.certificate import percent

@@ -48,14 +48,13 @@ def write_gate(
             _alike(found.alike())
         thresholds.refuse(error, json, {"entries": found.entries, "alike": _plain(found.alike())})
     _tell(found, gate, json)
-    if base is not None:
-        output = output or str(base)
     if output is not None:
         gate.save(thresholds.place_for("none", output) or output)
     note(f"gate written to {output}" if output else "the gate is not saved; -o gate.json saves it")
 
 
 def _tell(found: Withheld, gate: Gate, json: bool) -> None:
+    from demur.cli.risk.promises import notes
     from demur.risk.gates.certificate import percent
 
     alike, certificate = found.alike(gate.threshold), gate.certificate
@@ -87,7 +86,7 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
         f"estimate   {percent(round(answered, 4))} answered rightly where the entry is there and its "
         "question has typos or is bare words; people word things more freely",
         "",
-        *(f"– {sentence}" for sentence in gate.scope),
+        *notes(gate),
     ]
     console = stdout()
     for line in lines:

@@ -1,16 +1,21 @@
-"""PDF as passages, by PDFium: the text of each page, its headings known by the size of their letters."""
+"""PDF as passages, by PDFium: the text of each page under its headings.
+
+A heading has larger letters than the text, or bold ones, or is a short line that stands above the text.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from ctypes import byref, c_int, create_string_buffer
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from demur.errors import DataError
 from demur.kb.files.limits import Limits, more
+from demur.kb.formats.faq_headings import asking, joined
 from demur.kb.passages import MARKER, Paragraph, Passage
 
 _HYPHEN = re.compile(r"(?:[\x02\xad\ufffe]|(?<=[^\W\d_])-(?=\r?\n[a-zà-ÿ]))(?:\r?\n)?")  # a word goes on
@@ -18,6 +23,10 @@ _LIGATURES = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", 
 _LARGE = 1.12  # times the usual size of letters: a heading's
 _APART = 1.4  # times the usual distance of lines: another paragraph
 _LONGEST_HEADING = 120  # characters
+_LONGEST_ALONE = 60  # characters of one that looks like the text
+_BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|(?:^|\+)CMB|BX\d", re.I)  # in the names of fonts
+_NO_TITLE = re.compile(r"[.,;:!-]\Z|[=<>{}\[\]@_|\\]")  # of text that goes on, or of code
+_NUMBERED = re.compile(r"(?:\d{1,3}(?:\.\d{1,3})*[.)]?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\S)")
 _REPEATED = 4  # pages that begin or end with the same line, but for numbers, and more than half of all
 
 
@@ -26,6 +35,16 @@ class _Line:
     text: str
     size: float
     top: float
+    left: float
+    right: float
+    bold: bool
+    title: bool = False
+    """Whether it is a heading, though its letters are no larger than those of the text."""
+
+    @property
+    def rank(self) -> float:
+        """How high a heading stands: the size of its letters, and whether they are bold."""
+        return self.size + 0.6 * self.bold
 
 
 def passages_of_pdf(content: bytes, path: str, limits: Limits) -> Iterator[Passage]:
@@ -48,7 +67,11 @@ def passages_of_pdf(content: bytes, path: str, limits: Limits) -> Iterator[Passa
     if not any(pages):
         what = "has no text, only pictures of it or nothing"
         raise DataError(what, path=path, fix="run text recognition (OCR) on it first")
-    yield from _passages(_without_repeated(pages), path)
+    pages = _without_repeated(pages)
+    usual = _usual(pages)
+    for page in pages:
+        _mark_titles(page, usual)
+    yield from _passages(pages, usual, path)
 
 
 def _lines(document: Any, number: int) -> list[_Line]:
@@ -64,16 +87,28 @@ def _lines(document: Any, number: int) -> list[_Line]:
         shown = line.strip()
         if shown:
             at = begin + len(line) - len(line.lstrip())
+            end = begin + len(line.rstrip()) - 1
             size = raw.FPDFText_GetFontSize(words.raw, at)
             try:
-                _, bottom, _, top = words.get_charbox(at, loose=True)
+                left, bottom, _, top = words.get_charbox(at, loose=True)
+                right = words.get_charbox(end, loose=True)[2]
             except Exception:  # a sign without a place
-                bottom, top = 0.0, 0.0
-            found.append(_Line(shown, size if size > 1.5 else top - bottom, top))
+                left = bottom = right = top = 0.0
+            size = size if size > 1.5 else top - bottom
+            bold = all(_is_bold(words, at) for at in range(at, end + 1) if not text[at].isspace())
+            found.append(_Line(shown, size, top, left, right, bold))
         begin += len(line) + 1
     words.close()
     page.close()
     return found
+
+
+def _is_bold(words: Any, at: int) -> bool:
+    from pypdfium2 import raw
+
+    name = create_string_buffer(128)
+    raw.FPDFText_GetFontInfo(words.raw, at, name, len(name), byref(c_int()))
+    return bool(_BOLD.search(name.value.decode("latin-1")))
 
 
 def _without_repeated(pages: Sequence[list[_Line]]) -> list[list[_Line]]:
@@ -94,32 +129,86 @@ def _key(line: _Line) -> str:
     return re.sub(r"\d+", "0", line.text)
 
 
-def _passages(pages: Sequence[Sequence[_Line]], path: str) -> Iterator[Passage]:
-    sizes = Counter[float]()
+def _usual(pages: Sequence[Sequence[_Line]]) -> tuple[float, bool]:
+    """The size of most letters, and whether most are bold."""
+    sizes, bold = Counter[float](), Counter[bool]()
     for page in pages:
         for line in page:
             sizes[round(line.size, 1)] += len(line.text)
-    usual = max(sizes, key=lambda size: sizes[size], default=0.0)
+            bold[line.bold] += len(line.text)
+    return max(sizes, key=lambda size: sizes[size], default=0.0), bold[True] > bold[False]
+
+
+def _mark_titles(page: Sequence[_Line], usual: tuple[float, bool]) -> None:
+    """Say of each line whether it is a heading by being bold, or by where it stands."""
+    size, all_bold = usual
+    far = _APART * _pitch(page, size)
+    at = 0
+    while at < len(page):
+        end, line = at + 1, page[at]
+        before = page[at - 1] if at else None
+        if line.bold and not all_bold:
+            while end < len(page) and page[end].bold and page[end - 1].top - page[end].top <= far:
+                end += 1
+            after = page[end] if end < len(page) and page[end - 1].top - page[end].top <= far else None
+            goes_on = line.text[0].islower() or (after is not None and after.text[0].islower())
+            long = sum(len(each.text) for each in page[at:end]) > _LONGEST_HEADING
+            ended = page[end - 1].text[-1] in (",;" if _NUMBERED.match(line.text) else ".,;")
+            title = not (goes_on or long or ended)
+        else:
+            above = not before or before.title or before.text[-1] in ".?!" or before.top - line.top > far
+            title = above and end < len(page) and _stands_above(line, page[end], page)
+        for each in page[at:end]:
+            each.title = title
+        at = end
+
+
+def _stands_above(line: _Line, text: _Line, page: Sequence[_Line]) -> bool:
+    """Whether a line with the letters of the text is a heading of the text that comes next.
+
+    It is short and ended on purpose, as the first word of the text would have had room in it.
+    """
+    number = _NUMBERED.match(line.text)
+    words = line.text[number.end() if number else 0 :]
+    if len(line.text) > _LONGEST_ALONE or _NO_TITLE.search(line.text) or not words[:1].isupper():
+        return False
+    if not text.text.lstrip("\"'(“‘«")[:1].isupper() or _NUMBERED.match(text.text) or MARKER.match(text.text):
+        return False
+    edge = max(each.right for each in page if abs(each.left - line.left) < 3 * line.size)
+    word = (text.right - text.left) * (len(text.text.split()[0]) + 1) / len(text.text)
+    wide = edge - line.left
+    return line.right + word < edge and (text.right - text.left > 0.6 * wide or text.text[-1] in ".?!")
+
+
+def _passages(pages: Sequence[Sequence[_Line]], usual: tuple[float, bool], path: str) -> Iterator[Passage]:
     trail: list[tuple[float, str]] = []
     for number, page in enumerate(pages, 1):
         source = f"{path}, page {number}"
-        for place, group in enumerate(_groups(page, usual), 1):
+        found: list[Passage] = []
+        for place, group in enumerate(_groups(page, usual[0]), 1):
             text = _joined(group)
-            size = group[0].size
-            if size > _LARGE * usual and len(text) <= _LONGEST_HEADING:
-                trail = [(other, title) for other, title in trail if other > size + 0.5] + [(size, text)]
+            first = group[0]
+            if (first.title or first.size > _LARGE * usual[0]) and len(text) <= _LONGEST_HEADING:
+                rank = first.rank
+                trail = [(other, title) for other, title in trail if other > rank + 0.5] + [(rank, text)]
                 continue
             heading = " > ".join(title for _, title in trail)
-            for passage in Paragraph([text], 0).passages(source, heading, f"{path}:{number}.{place}"):
-                yield replace(passage, line=None)
+            question = asking(trail[-1][1]) if trail else ""
+            name = f"{path}:{number}.{place}"
+            found += Paragraph([text], 0).passages(source, heading, name, question)
+        yield from (replace(passage, line=None) for passage in joined(found))
+
+
+def _pitch(page: Sequence[_Line], usual: float) -> float:
+    """The usual distance of lines: where paragraphs are short, half of the steps may be wide."""
+    steps = [upper.top - lower.top for upper, lower in pairwise(page)]
+    steps = sorted(step for step in steps if step > 0.5 * usual)
+    return max(steps[len(steps) // 4] if steps else 0.0, usual)
 
 
 def _groups(page: Sequence[_Line], usual: float) -> Iterator[list[_Line]]:
     """The lines that belong together: as large, no further apart than usual, and not after a finished one."""
-    steps = [upper.top - lower.top for upper, lower in pairwise(page)]
-    steps = sorted(step for step in steps if step > 0.5 * usual)
-    # Where paragraphs are short, half of the steps may be wide.
-    pitch = steps[len(steps) // 4] if steps else 0.0
+    pitch = _pitch(page, usual)
     widest = max((len(line.text) for line in page), default=0)
     held: list[_Line] = []
     for line in page:
@@ -128,9 +217,10 @@ def _groups(page: Sequence[_Line], usual: float) -> Iterator[list[_Line]]:
             item = bool(MARKER.match(line.text))
             led = item and last.text.endswith(":")
             within = item and any(MARKER.match(each.text) for each in held)
-            far = not -pitch < last.top - line.top <= (_APART + led) * max(pitch, usual)
+            far = not -pitch < last.top - line.top <= (_APART + led) * pitch
             done = not item and len(last.text) < 0.6 * widest and last.text[-1] in ".?!"
-            if abs(line.size - last.size) > 0.5 or far or done or (item and not led and not within):
+            title = line.title != last.title or (line.title and not line.bold)
+            if title or abs(line.size - last.size) > 0.5 or far or done or (item and not led and not within):
                 yield held
                 held = []
         held.append(line)

@@ -51,7 +51,9 @@ def embed(
             texts = [f"{heading}\n{text}" if heading else text for _, heading, text, _ in part]
             entries += [(place, QUESTION) for place, *_, question in part if question]
             texts += [question for *_, question in part if question]
-            meanings.add(entries, embedder.embed(texts), now)
+            vectors = embedder.embed(texts)
+            truth.check()
+            meanings.add(entries, vectors, now)
             done += len(part)
             if advance is not None:
                 advance(len(part))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from demur.errors import UsageError
-from demur.kb.store.schema import sqlite_errors
 from demur.kb.store.truth import Generation, Truth
 
 
@@ -46,8 +45,8 @@ def add(truth: Truth, question: str, place: int | None, label: int, generation: 
         passage = truth.passage(place, generation)
         heading, text = passage.heading, passage.text
         hashed = truth.rows("SELECT hash FROM passages WHERE id = ?", (int(place),))[0][0]
-    with truth.lock, sqlite_errors(truth.path):
-        truth.connection.execute(
+    with truth.transaction() as connection:
+        connection.execute(
             "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
             (question, hashed, heading, text, label, time.time()),
         )

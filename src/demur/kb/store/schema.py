@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from demur.errors import DataError
+from demur.errors import DataError, ReadOnlyBase, UnusableBase
 
 _TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -83,9 +83,11 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         said = str(error)
+        if "readonly" in said:
+            raise read_only(path.parent) from None
         if "full" in said or "disk I/O" in said:
             what, fix = f"cannot be written ({said})", "free space; nothing of this change was kept"
-        elif "readonly" in said or "unable to open" in said:
+        elif "unable to open" in said:
             what, fix = f"cannot be opened or written ({said})", "change the folder's permissions"
         elif "locked" in said:
             what, fix = "is being written to by another program", "try again when it is done"
@@ -93,7 +95,12 @@ def sqlite_errors(path: Path) -> Iterator[None]:
             raise  # a bug of ours
         else:
             what, fix = f"is broken ({said})", "put a copy of it back, or make the knowledge base again"
-        raise DataError(what, path=path, fix=fix) from None
+        raise UnusableBase(what, path=path, fix=fix) from None
+
+
+def read_only(folder: Path) -> ReadOnlyBase:
+    """The error that a base may not be written."""
+    return ReadOnlyBase("may not be written", path=folder, fix="change the permissions of its folder")
 
 
 def open_database(path: Path, stem: str | None = None) -> sqlite3.Connection:

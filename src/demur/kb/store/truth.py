@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from threading import RLock
 from typing import Any
 
-from demur.errors import DataError
+from demur.errors import DataError, LostBase
 from demur.kb.passages import Passage
 from demur.kb.store import schema
 
@@ -34,12 +34,22 @@ class Generation:
     """A hash of the passages, in whatever order they came."""
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from any other that has its path before or after."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
+
+
 class Truth:
     """The file kb.sqlite; threads may share it."""
 
     def __init__(self, path: Path, stem: str | None = None) -> None:
         self.path = path
         self.connection = schema.open_database(path, stem)
+        self._file = _identity(path)
         self.lock = RLock()
         facts = dict(self.rows("SELECT name, value FROM facts"))
         self.base: str = facts["base"]
@@ -53,8 +63,20 @@ class Truth:
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """A block that changes the file: all of it is kept, or nothing if the block fails."""
+        self.check()
         with self.lock, schema.sqlite_errors(self.path), schema.transaction(self.connection):
             yield self.connection
+            self.check()
+
+    def check(self) -> None:
+        """Refuse to go on if the open file is not the one that lies there: what it takes in would be lost."""
+        there = _identity(self.path)
+        if there is None:
+            fix = "put it back, or make it again with demur kb add"
+            raise LostBase(f"is gone: there is no {schema.NAME} any more", path=self.path.parent, fix=fix)
+        if there != self._file:
+            fix = "open it again; a server must be started again"
+            raise LostBase("was replaced by another since it was opened", path=self.path.parent, fix=fix)
 
     def close(self) -> None:
         """Close the file."""

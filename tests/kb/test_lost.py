@@ -1,0 +1,94 @@
+"""A base that is gone, is another by now, or may not be written takes no change and says so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from demur.errors import LostBase, ReadOnlyBase
+from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
+from kb.base_toys import Hashing, held, write
+
+WRITES: dict[str, Callable[[KnowledgeBase], object]] = {
+    "add": lambda kb: kb.add(kb.path.parent / "docs" / "b.txt"),
+    "put": lambda kb: kb.put("one", [Passage("1", "A rake is lent too.")]),
+    "update": KnowledgeBase.update,
+    "remove": lambda kb: kb.remove("one"),
+    "rebuild": KnowledgeBase.rebuild,
+    "embed": lambda kb: kb.embed(Hashing()),
+    "label": lambda kb: kb.label("what is lent?", None, 0),
+    "settle": lambda kb: kb.settle("what is lent?", []),
+    "forget": lambda kb: kb.forget("was it lent?"),
+    "keep questions": lambda kb: kb.keep_questions(["who lends?"]),
+    "refresh": KnowledgeBase.refresh,
+}
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> KnowledgeBase:
+    write(tmp_path / "docs", {"a.txt": "A drill is lent.\n\nA saw is not.", "b.txt": "It rained all day."})
+    made = KnowledgeBase(tmp_path / "x.kb")
+    made.add(tmp_path / "docs" / "a.txt")
+    made.put("one", [Passage("1", "A rake is lent.")])
+    made.label("was it lent?", None, 0)
+    return made
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_base_whose_folder_is_gone_takes_no_change(
+    kb: KnowledgeBase, write: Callable[[KnowledgeBase], object]
+) -> None:
+    shutil.rmtree(kb.path)
+    with pytest.raises(
+        LostBase, match=r"x\.kb: is gone: there is no kb\.sqlite any more; put it back"
+    ) as error:
+        write(kb)
+    assert str(kb.path.parent) not in error.value.said and "\n" not in str(error.value)
+    assert not kb.path.exists()
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_base_that_was_replaced_by_another_takes_no_change(
+    kb: KnowledgeBase, write: Callable[[KnowledgeBase], object], tmp_path: Path
+) -> None:
+    shutil.copytree(kb.path, tmp_path / "copy.kb")
+    kb.path.rename(tmp_path / "before.kb")
+    (tmp_path / "copy.kb").rename(kb.path)
+    before = held(KnowledgeBase(kb.path))
+    with pytest.raises(LostBase, match="was replaced by another since it was opened; open it again"):
+        write(kb)
+    again = KnowledgeBase(kb.path)
+    assert held(again) == before and len(again.labels()) == 1 and not again.questions()
+
+
+def test_a_base_that_goes_while_a_file_is_read_takes_nothing_of_it(kb: KnowledgeBase, tmp_path: Path) -> None:
+    def gone(_: int) -> None:
+        kb.path.rename(tmp_path / "moved.kb")
+
+    with pytest.raises(LostBase):
+        kb.add(tmp_path / "docs" / "b.txt", gone)
+    assert "b.txt" not in held(KnowledgeBase(tmp_path / "moved.kb")) and not kb.path.exists()
+
+
+def test_a_base_that_is_moved_away_and_back_goes_on(kb: KnowledgeBase, tmp_path: Path) -> None:
+    kb.path.rename(tmp_path / "moved.kb")
+    (tmp_path / "moved.kb").rename(kb.path)
+    kb.label("what is lent?", None, 0)
+    assert len(KnowledgeBase(kb.path).labels()) == 2
+
+
+@pytest.mark.parametrize("write", [WRITES[each] for each in WRITES if each != "refresh"])
+def test_a_base_that_may_not_be_written_says_so_without_its_path(
+    kb: KnowledgeBase, write: Callable[[KnowledgeBase], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb.close()
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and real(path, mode))
+    with pytest.raises(ReadOnlyBase, match=r"x\.kb: may not be written; change the permissions") as error:
+        write(KnowledgeBase(kb.path))
+    assert error.value.said == "the knowledge base may not be written; change the permissions of its folder"
