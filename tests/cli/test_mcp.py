@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,13 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 from mcp import Client, StdioServerParameters
+
+from demur.asking import Session
+from demur.serving.answering.given import Given
+from demur.serving.answering.service import Service
+from demur.serving.assistants import create_mcp
+from demur.serving.server import Settings
+from serving.made import Held, service
 
 GUIDE = """# Saws
 
@@ -95,6 +103,45 @@ def test_over_a_knowledge_base(guide: Path, tmp_path: Path) -> None:
     check(
         asyncio.run(called(StdioServerParameters(command=sys.executable, args=asked, env=dict(os.environ))))
     )
+
+
+async def refused(server: Any, question: str) -> str:
+    """What is said to a question that is not answered."""
+    async with Client(server) as client:
+        told = await client.call_tool("ask", {"question": question})
+    assert told.is_error
+    return str(told.content)
+
+
+@pytest.mark.parametrize("question", ["", "  ", "x" * 20_001])
+def test_a_question_may_be_so_long_and_not_empty(question: str) -> None:
+    assert "question" in asyncio.run(refused(create_mcp(service()), question))
+
+
+def test_a_question_has_a_deadline_and_its_turn() -> None:
+    held = Held()
+    slow = Service(Given(held), Session.open(["Saws are lent."], held))
+    try:
+        said = asyncio.run(refused(create_mcp(slow, Settings(deadline=0.2)), "are saws lent?"))
+        assert "not finished within 0.2 s" in said
+        said = asyncio.run(refused(create_mcp(slow, Settings(pairs=10)), "are saws lent?"))
+        assert "send 10 at most" in said
+    finally:
+        held.go.set()
+
+
+def test_what_is_logged_is_json(guide: Path) -> None:
+    command = [sys.executable, *words(guide, "--http", "--port", "0")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        url = process.stderr.readline().split()[-1]
+        try:
+            asyncio.run(refused(url, ""))
+            assert httpx.post(url, content=b"{", headers={"Accept": "text/event-stream"}).status_code >= 400
+        finally:
+            process.terminate()
+            lines = process.stderr.read().splitlines()
+    assert lines and all(json.loads(line)["message"] for line in lines)
 
 
 def test_an_assistant_needs_documents() -> None:

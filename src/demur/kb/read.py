@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import logging
 from collections import Counter
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.errors import DataError, UnusableBase, UsageError
+from demur.errors import DataError, UsageError
 from demur.kb.index.meanings import Meanings
 from demur.kb.index.scoring import scored
 from demur.kb.index.words import Words, hexed
@@ -153,6 +152,13 @@ class ReadBase:
         self._meanings.forget()
         self._opened = self._view = None
 
+    def check_writable(self) -> None:
+        """Raise an error if no change of the base could be kept."""
+        if self._opened is not None:
+            self._opened.check()  # a lock would make the folder anew
+        if not schema.may_write(self.path / schema.NAME):
+            raise schema.read_only(self.path)
+
     def refresh(self) -> None:
         """Answer from the last generation that can be read whole, from now on."""
         truth = self._truth()
@@ -225,10 +231,7 @@ class ReadBase:
         """A block that one process at a time is in; the lock ends with the process, also by a kill."""
         from filelock import FileLock, Timeout
 
-        if self._opened is not None:
-            self._opened.check()  # a lock would make the folder anew
-        if not schema.may_write(self.path / schema.NAME):
-            raise schema.read_only(self.path)
+        self.check_writable()
         lock = FileLock(self.path / f".{name}.lock")
         wait = self.wait if wait is None else wait
         try:
@@ -243,10 +246,7 @@ class ReadBase:
                 f"{self.path}: another process writes to it; try again when it is done"
             ) from None
         except OSError as error:
-            if isinstance(error, PermissionError) or error.errno == errno.EROFS:
-                raise schema.read_only(self.path) from None
-            what = f"cannot be written ({error.strerror})"
-            raise UnusableBase(what, path=self.path, fix="free space, or look at its disk") from None
+            raise schema.not_written(self.path, error) from None
         try:
             yield
         finally:

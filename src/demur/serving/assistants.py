@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, cast
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -10,10 +13,15 @@ from pydantic import BaseModel, Field
 
 from demur import __version__
 from demur.asking import Library, Passage, as_plain
+from demur.asking.searching import DEPTH
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.base import Base
 from demur.serving.answering.service import Service
+from demur.serving.messages.bodies import Count, Question
+from demur.serving.messages.problems import Refusal, refusal_of
+from demur.serving.process.queue import Queue
+from demur.serving.server import Settings
 
 _MOST = 50  # passages that a search shows
 _INSTRUCTIONS = """Ask first. If `answered` is false, nothing here answers the question well enough to keep
@@ -53,33 +61,45 @@ class Read(BaseModel):
     after: list[Found] = Field(default_factory=list)
 
 
-def create_mcp(service: Service) -> MCPServer:
-    """A server with three tools over the documents of a service."""
-    server = MCPServer("demur", version=__version__, instructions=_INSTRUCTIONS)
+def create_mcp(service: Service, settings: Settings | None = None) -> MCPServer:
+    """A server with three tools over the documents of a service; questions wait for their turn."""
+    settings = settings or Settings()
+    server = MCPServer("demur", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
+    queue = Queue(settings.pairs, settings.deadline, lambda stage, seconds: None)
+
+    async def answered(question: str, top: int) -> dict[str, Any]:
+        plain: dict[str, Any] = as_plain(await queue.do(DEPTH, lambda: service.ask(question, top)))
+        return plain
 
     @server.tool()
-    def ask(question: str) -> Asked:
+    async def ask(question: Question) -> Asked:
         """Answer a question from the documents, with the words quoted; or say that there is no answer."""
-        return _asked(_plain(service, question, 1), service)
+        with _errors():
+            return _asked(await answered(question, 1), service)
 
     @server.tool()
-    def search(query: str, top: int = 5) -> list[Found]:
+    async def search(query: Question, top: Count = 5) -> list[Found]:
         """The passages that fit a query best, best first, whether or not they answer it."""
-        return [_found(each) for each in _plain(service, query, min(top, _MOST))["ranking"]]
+        with _errors():
+            return [_found(each) for each in (await answered(query, min(top, _MOST)))["ranking"]]
 
     @server.tool()
-    def read_passage(id: str, around: int = 1) -> Read:
+    async def read_passage(id: str, around: Annotated[int, Field(ge=0)] = 1) -> Read:
         """A passage by its id, with so many passages before and after it."""
-        return _read(service, id, max(0, min(around, _MOST)))
+        with _errors():
+            return await asyncio.to_thread(_read, service, id, min(around, _MOST))
 
     return server
 
 
-def _plain(service: Service, question: str, top: int) -> dict[str, Any]:
+@contextmanager
+def _errors() -> Iterator[None]:
+    """A block whose refusals are told as errors of the tool."""
     try:
-        return as_plain(service.ask(question, top))
-    except DemurError as error:
-        raise ToolError(str(error)) from None
+        yield
+    except (DemurError, Refusal) as error:
+        refusal = refusal_of(error) if isinstance(error, DemurError) else error
+        raise ToolError(refusal.message) from None
 
 
 def _asked(plain: dict[str, Any], service: Service) -> Asked:

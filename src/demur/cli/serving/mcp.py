@@ -49,14 +49,16 @@ def mcp(
         what = "there are no documents to ask"
         raise UsageError(f"{what}; name files with --from, a knowledge base with --kb, or say --example")
     open_service = opening(sources, example, ranker, gate, reader, risk, stem, kb, lapse)
+    for module in ("fastapi", "uvicorn", "prometheus_client"):
+        require(module, extra="serve")
     if not http:
         from demur.serving.assistants import create_mcp
+        from demur.serving.process.logs import log_as_json
 
+        log_as_json()
         create_mcp(open_service()).run("stdio")
         return
     check_address(host, key_file, no_key)
-    for module in ("uvicorn", "prometheus_client"):
-        require(module, extra="serve")
     from demur.serving.guards.shield import Rules
     from demur.serving.process.running import run_mcp
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from demur.errors import DataError, ReadOnlyBase, UnusableBase
+from demur.errors import DataError, LostBase, ReadOnlyBase, UnusableBase
 
 _TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -101,6 +102,22 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 def read_only(folder: Path) -> ReadOnlyBase:
     """The error that a base may not be written."""
     return ReadOnlyBase("may not be written", path=folder, fix="change the permissions of its folder")
+
+
+def not_written(folder: Path, error: OSError) -> UnusableBase:
+    """The error that something in a base's folder was not written."""
+    if isinstance(error, FileNotFoundError):
+        return lost(folder)
+    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+        return read_only(folder)
+    what = f"cannot be written ({error.strerror})"
+    return UnusableBase(what, path=folder, fix="free space, or look at its disk")
+
+
+def lost(folder: Path) -> LostBase:
+    """The error that a base is not there any more."""
+    fix = "put it back, or make it again with demur kb add"
+    return LostBase(f"is gone: there is no {NAME} any more", path=folder, fix=fix)
 
 
 def open_database(path: Path, stem: str | None = None) -> sqlite3.Connection:

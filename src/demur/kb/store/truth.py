@@ -72,8 +72,7 @@ class Truth:
         """Refuse to go on if the open file is not the one that lies there: what it takes in would be lost."""
         there = _identity(self.path)
         if there is None:
-            fix = "put it back, or make it again with demur kb add"
-            raise LostBase(f"is gone: there is no {schema.NAME} any more", path=self.path.parent, fix=fix)
+            raise schema.lost(self.path.parent)
         if there != self._file:
             fix = "open it again; a server must be started again"
             raise LostBase("was replaced by another since it was opened", path=self.path.parent, fix=fix)

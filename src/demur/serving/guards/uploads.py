@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from demur.errors import DataError, UsageError
-from demur.files import GZIP, written
+from demur.files import GZIP
 from demur.kb.files.documents import read_documents, readable
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.kb.store import schema
 from demur.kb.syncing import Report
 
 FOLDER = "uploads"
@@ -95,7 +96,7 @@ def spooled(base: Path, name: str, body: bytes) -> Upload:
         raise UsageError(f"{name} is compressed; send it uncompressed")
     folder = base / FOLDER
     path = folder / f"{secrets.token_hex(12)}{Path(name).suffix.lower()}"
-    with written(path):
+    try:
         folder.mkdir(exist_ok=True)
         _kept(path, body)
         _kept(path.with_suffix(".json"), json.dumps({"name": name, "file": path.name}).encode())
@@ -104,6 +105,8 @@ def spooled(base: Path, name: str, body: bytes) -> Upload:
             os.fsync(at)
         finally:
             os.close(at)
+    except OSError as error:
+        raise schema.not_written(base, error) from None
     return Upload(path, name)
 
 

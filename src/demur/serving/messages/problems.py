@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
-from demur.errors import DemurError
+from demur.errors import DemurError, UnusableBase
 from demur.serving.paths.routes import Routes
 
 _SHOWN = 3  # of many faults in one body, the first
@@ -60,6 +60,13 @@ class Refusal(Exception):
         return problem_response(self.status, self.message, headers)
 
 
+def refusal_of(error: DemurError) -> Refusal:
+    """What is answered where demur raises an error; where files lie here is not for clients."""
+    if isinstance(error, UnusableBase):
+        return Refusal(503, error.said)
+    return Refusal(404 if isinstance(error, LookupError) else 422, str(error))
+
+
 def problem_response(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
     """A problem in the one shape."""
     kind = _KINDS.get(status, "Backend")
@@ -100,7 +107,7 @@ def handle(app: FastAPI, routes: Routes) -> None:
 
     @app.exception_handler(DemurError)
     async def misused(request: Request, error: DemurError) -> JSONResponse:
-        return problem_response(404 if isinstance(error, LookupError) else 422, str(error))
+        return refusal_of(error).response()
 
     @app.exception_handler(Exception)
     async def ours(request: Request, error: Exception) -> JSONResponse:

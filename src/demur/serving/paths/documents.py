@@ -203,6 +203,7 @@ def _putting(server: Server, base: Base, upload: Upload) -> Running:
                 await asyncio.to_thread(upload.drop)
             raise
         server.new.set()
+        job.done = job.total = report.passages
         told = {"name": upload.name, "status": report.status, "passages": report.passages}
         return {**told, "generation": generation, "note": None}
 
@@ -214,7 +215,7 @@ async def _answer(server: Server, job: Running, status: int) -> Response:
     if not await server.jobs.within(job, _WAIT):
         return JSONResponse(Job(**job.plain()).model_dump(), 202, {"Location": f"/v1/jobs/{job.id}"})
     if job.state == "failed":
-        raise Refusal(422, job.error or "it could not be read")
+        raise job.refusal or Refusal(422, job.error or "it could not be read")
     return JSONResponse(job.result, status)
 
 

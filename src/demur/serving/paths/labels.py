@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
@@ -19,10 +17,8 @@ from demur.asking.reading import within
 from demur.asking.searching import DEPTH
 from demur.errors import DemurError, UsageError
 from demur.kb.folder import KnowledgeBase
-from demur.risk.gates.certificate import percent
-from demur.risk.gates.gate import Gate, calibrate
-from demur.risk.thresholds.bounds import accepted_needed
 from demur.serving.answering.base import Base
+from demur.serving.answering.certifying import calibrated, kept_on_disk, labels_for_a_gate
 from demur.serving.answering.labelling import Desk, exported, fits, fresh, labelled, next_question, waiting
 from demur.serving.messages.base_bodies import (
     CalibrateBody,
@@ -175,13 +171,15 @@ def paths(server: Server) -> APIRouter:
     async def calibration(body: CalibrateBody) -> Response:
         """The gate's promise; or why there is none, and how many more labels it takes."""
         base = server.base(True)
+        if any(job.kind == "calibrate" for job in server.jobs.running()):
+            raise Refusal(429, "a gate is being calibrated already; try again when that is over", 5)
 
         async def work(job: Running) -> dict[str, Any]:
-            known = await server.looked(fresh)
+            known = await server.looked(labels_for_a_gate)
             job.total = len(known)
             found = await ask_all(base, [each.question for each in known], job)
-            gate = await asyncio.to_thread(_calibrated, base, found, known, body)
-            await asyncio.to_thread(_kept, gate, base.path / NAME)
+            gate = await asyncio.to_thread(calibrated, base, found, known, body.risk, body.confidence)
+            await asyncio.to_thread(kept_on_disk, gate, base.path / NAME)
             session = await asyncio.to_thread(base.current)
             promise = getattr(session.gate, "promise", None)
             return {
@@ -215,38 +213,6 @@ def _state(base: Base) -> str:
     base.current()
     found: str = base.search.fingerprint
     return found
-
-
-def _calibrated(base: Base, desk: Desk, known: Sequence[Any], body: CalibrateBody) -> Gate:
-    """The gate that the certifying labels make; the others place the thresholds."""
-    certify, fit = (
-        desk.judged([each for each in known if fits(each.question) is wanted]) for wanted in (False, True)
-    )
-    least = accepted_needed(0.0, body.risk, 1 - body.confidence) or 1
-    if len(certify) < least:
-        what = f"{len(certify)} labelled questions count for a promise"
-        asked = f"at most {percent(body.risk)} wrong answers needs at least {least}, even if none is wrong"
-        raise UsageError(f"{what}, and one of {asked}; label more")
-    return calibrate(
-        base.search,
-        certify,
-        body.risk,
-        body.confidence,
-        qualifier=base.qualifier,
-        grid=fit if any(map(len, fit)) else None,
-        data=base.data(),
-    )
-
-
-def _kept(gate: Gate, path: Path) -> None:
-    """Write the gate, and wait until it is on the disk."""
-    gate.save(path)
-    for each in (path, path.parent):
-        at = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(at)
-        finally:
-            os.close(at)
 
 
 def _places(kb: KnowledgeBase, passages: Sequence[int | str]) -> list[int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from demur.errors import DemurError
-from demur.serving.messages.problems import Refusal
+from demur.serving.messages.problems import Refusal, refusal_of
 
 _KEPT = 500  # jobs that are over, of which is still told
 _log = logging.getLogger("demur.serving")
@@ -30,6 +30,8 @@ class Job:
     total: int | None = None
     result: dict[str, Any] | None = None
     error: str | None = None
+    refusal: Refusal | None = None
+    """What is answered to who waits for it, if it failed."""
     began: float = field(default_factory=time.time)
     task: asyncio.Task[None] | None = None
 
@@ -86,7 +88,8 @@ class Jobs:
             job.result = await work(job)
             job.state = "done"
         except (DemurError, Refusal) as error:
-            job.state, job.error = "failed", str(error)
+            job.refusal = refusal_of(error) if isinstance(error, DemurError) else error
+            job.state, job.error = "failed", job.refusal.message
         except asyncio.CancelledError:
             job.state, job.error = "failed", "the server was stopped"
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 import uuid
@@ -146,19 +145,3 @@ class Watch:
             facts = {"method": scope["method"], "path": path, "status": status}
             facts |= {"seconds": round(seconds, 4), "id": uuid.uuid4().hex[:12], **scope[NOTED]}
             _log.info("request", extra={"facts": facts})
-
-
-class JsonLines(logging.Formatter):
-    """Log records as lines of JSON."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """One line."""
-        told: dict[str, Any] = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
-            "level": record.levelname.lower(),
-            "message": record.getMessage(),
-        }
-        told |= record.__dict__.get("facts", {})
-        if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False, default=str)

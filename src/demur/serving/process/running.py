@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import logging
 import socket
-import sys
 from collections.abc import Callable
 from types import FrameType
 
@@ -17,7 +15,8 @@ from demur.serving.answering.service import Service
 from demur.serving.app import create_app
 from demur.serving.guards.connections import Timely
 from demur.serving.guards.shield import Rules, Shield
-from demur.serving.process.metrics import Figures, JsonLines, Watch
+from demur.serving.process.logs import log_as_json
+from demur.serving.process.metrics import Figures, Watch
 from demur.serving.server import Settings
 
 _AFTER_DEADLINE = 5  # seconds more for answers to be sent
@@ -67,6 +66,7 @@ def run_mcp(service: Service, rules: Rules, host: str, port: int, announce: Call
     from demur.serving.assistants import create_mcp
 
     ours = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # as the shield checks names
+    log_as_json()  # before the kit sets up a log of its own
     app = create_mcp(service).streamable_http_app(transport_security=ours, stateless_http=True)
     watched = Watch(Shield(app, rules), Figures())
     _run(_server(watched, Settings().deadline), listen(host, port), announce)
@@ -87,7 +87,7 @@ def _server(app: ASGIApp, deadline: float) -> _Stoppable:
 
 
 def _run(server: uvicorn.Server, listening: socket.socket, announce: Callable[[str], None]) -> None:
-    _log_as_json()
+    log_as_json()
     host, port = listening.getsockname()[:2]
     announce(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
     server.run(sockets=[listening])
@@ -107,13 +107,3 @@ def listen(host: str, port: int) -> socket.socket:
         why = getattr(error, "strerror", None) or error
         what = f"demur cannot listen on {host}:{port} ({why})"
         raise UsageError(f"{what}; choose another with --port or --host") from None
-
-
-def _log_as_json() -> None:
-    """Write what demur and uvicorn log as lines of JSON to stderr."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    for name, level in (("demur", logging.INFO), ("uvicorn", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level)

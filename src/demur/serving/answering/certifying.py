@@ -1,0 +1,53 @@
+"""From labels to a gate: what certifies, what it comes to, and how it is kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from demur.errors import UsageError
+from demur.kb.folder import KnowledgeBase
+from demur.risk.gates.certificate import percent
+from demur.risk.gates.gate import Gate, calibrate
+from demur.risk.thresholds.bounds import accepted_needed
+from demur.serving.answering.base import Base
+from demur.serving.answering.labelling import Desk, Labelled, fits, fresh
+
+
+def calibrated(base: Base, desk: Desk, known: Sequence[Labelled], risk: float, confidence: float) -> Gate:
+    """The gate that the certifying labels make; the others place the thresholds."""
+    certify, fit = (
+        desk.judged([each for each in known if fits(each.question) is wanted]) for wanted in (False, True)
+    )
+    least = accepted_needed(0.0, risk, 1 - confidence) or 1
+    if len(certify) < least:
+        what = f"{len(certify)} labelled questions count for a promise"
+        asked = f"at most {percent(risk)} wrong answers needs at least {least}, even if none is wrong"
+        raise UsageError(f"{what}, and one of {asked}; label more")
+    return calibrate(
+        base.search,
+        certify,
+        risk,
+        confidence,
+        qualifier=base.qualifier,
+        grid=fit if any(map(len, fit)) else None,
+        data=base.data(),
+    )
+
+
+def labels_for_a_gate(kb: KnowledgeBase) -> list[Labelled]:
+    """The labels that hold, if a gate made of them could be kept."""
+    kb.check_writable()  # before minutes of work
+    return fresh(kb)
+
+
+def kept_on_disk(gate: Gate, path: Path) -> None:
+    """Write the gate, and wait until it is on the disk."""
+    gate.save(path)
+    for each in (path, path.parent):
+        at = os.open(each, os.O_RDONLY)
+        try:
+            os.fsync(at)
+        finally:
+            os.close(at)
