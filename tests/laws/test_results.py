@@ -34,8 +34,14 @@ def test_no_result_is_added_whose_maker_head_cannot_name() -> None:
     known = provenance.history()
     if not known:
         pytest.skip("no whole clone is here")
-    found = makers.unnamed(RESULTS, known)
+    found = makers.unnamed(RESULTS, known | makers.squashed(RESULTS, known))
     assert len(found) <= UNNAMED, "make makers"
+
+
+def test_commits_that_came_as_one_are_named_by_it(tmp_path: Path) -> None:
+    (tmp_path / "squashed.json").write_text('{"aaa": ["bbb", "ccc"], "ddd": ["eee"]}', "utf-8")
+    assert makers.squashed(tmp_path, {"aaa"}) == {"bbb", "ccc"}
+    assert makers.squashed(tmp_path / "nothing", {"aaa"}) == set()
 
 
 def test_makers_are_looked_up(tmp_path: Path) -> None:

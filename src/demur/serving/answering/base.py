@@ -15,7 +15,6 @@ from demur.asking.gates.base_gate import LAPSE, NAME, BaseGate, lapse_of, made_o
 from demur.asking.gates.gate import open_gate
 from demur.asking.meaning import finding
 from demur.asking.meaning.ranker import ByMeaning
-from demur.asking.packaged import MEANING
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.types import Abstention, Answer, Ranking
@@ -134,17 +133,9 @@ class Base:
                 "sources": len(kb.sources()),
                 "passages": len(kb),
                 "embedded": self.embedded(kb),
-                "by_meaning": isinstance(self._plain.search, ByMeaning),
-                "ranker": MEANING if isinstance(self._plain.search, ByMeaning) else self.spec,
             }
 
         return self.looked(seen)
-
-    @property
-    def spec(self) -> str:
-        """Who ranks what is found."""
-        ranker = self._plain.search.ranker
-        return "bm25" if ranker is None else ranker.spec
 
     def close(self) -> None:
         """Close all files."""

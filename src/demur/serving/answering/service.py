@@ -11,6 +11,7 @@ from demur.asking import Library, Session
 from demur.asking.gates.base_gate import BaseGate
 from demur.asking.gates.gate import is_for_files
 from demur.asking.library import Documents
+from demur.asking.meaning.ranker import ByMeaning
 from demur.asking.packaged import MEANING
 from demur.errors import UsageError
 from demur.risk.gates.gate import Gate as SavedGate
@@ -113,6 +114,16 @@ class Service:
         """The gate that was calibrated on the base, if that is in force."""
         gate = self._judge
         return gate if isinstance(gate, BaseGate) else None
+
+    @property
+    def ranker(self) -> str | None:
+        """What ranks the documents."""
+        if self.session is None:
+            return None
+        search = self.session.search
+        if isinstance(search, ByMeaning):
+            return MEANING
+        return "bm25" if search.ranker is None else search.ranker.spec
 
     @property
     def promise(self) -> str | None:

@@ -228,6 +228,8 @@ class Info(BaseModel):
     model_fingerprint: str
     reader: str | None = None
     documents: str | None = None
+    ranker: str | None = None
+    """What ranks the documents; texts that are sent are ranked by `model_id`."""
     passages: int | None = None
     promise: str | None = None
     risks: list[float]

@@ -57,6 +57,7 @@ def paths(server: Server) -> APIRouter:
             model_fingerprint=ranker.fingerprint,
             reader=reader.spec if isinstance(reader, Spelled) else None,
             documents=service.name,
+            ranker=service.ranker,
             passages=facts["passages"] if facts else None if session is None else len(session.library),
             promise=service.promise,
             risks=[of_base.gate.certificate.risk] if of_base is not None else sorted(service.sessions),
