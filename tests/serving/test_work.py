@@ -16,8 +16,7 @@ from demur.asking import Session, packaged
 from demur.serving.answering.given import Given
 from demur.serving.answering.service import Service
 from demur.serving.app import create_app
-from demur.serving.messages.bodies import LONGEST
-from demur.serving.process.queue import WINDOW
+from demur.serving.messages.bodies import LONGEST, WINDOW
 from demur.serving.server import Server, Settings
 from serving.made import Held, live, wait_until
 
@@ -112,6 +111,17 @@ def test_who_hangs_up_in_the_middle_frees_the_worker_at_the_next_portion() -> No
         held.go.set()
         wait_until(lambda: server.queue.waiting == 0)
         assert sum(held.seen) < 1000
+
+
+def test_small_requests_that_wait_are_scored_together() -> None:
+    with holding() as (port, server, held), ThreadPoolExecutor(5) as threads:
+        first = threads.submit(post, port, 1)
+        held.begun.wait(60)
+        waiting = [threads.submit(post, port, texts) for texts in (2, 3, 252)]
+        wait_until(lambda: server.queue.waiting == 258)
+        held.go.set()
+        assert [len(each.result().json()) for each in [first, *waiting]] == [1, 2, 3, 252]
+        assert sorted(held.seen) in ([1, 5, 252], [1, 2, 255], [1, 3, 254]), "two of them at once"
 
 
 def test_a_long_text_counts_for_each_of_its_windows() -> None:

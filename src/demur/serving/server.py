@@ -14,6 +14,7 @@ from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.base import Base
 from demur.serving.answering.service import NotHere, Service
+from demur.serving.answering.together import Together
 from demur.serving.guards.shield import Rules
 from demur.serving.messages.problems import Refusal
 from demur.serving.process.jobs import Jobs
@@ -49,6 +50,8 @@ class Server:
     service: Service | None = None
     failed: DemurError | None = None
     """Why the service could not be opened."""
+    together: Together = field(default_factory=Together)
+    """The requests that wait to be ranked."""
     jobs: Jobs = field(default_factory=Jobs)
     new: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when there are passages that may have no vectors yet."""

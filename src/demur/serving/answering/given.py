@@ -18,6 +18,7 @@ from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.rankers import ranker as ranker_named
 from demur.serving.answering.reads import Read, read_texts
+from demur.serving.answering.together import Waiting
 from demur.types import Candidate, Pool, Ranking, Verdict
 
 _TOGETHER = 256  # texts between two looks at whether anybody still waits
@@ -62,13 +63,19 @@ class Given:
                 found = None
         return cls(built, quoting, found)
 
-    def rank(self, question: str, texts: Sequence[str]) -> Ranking:
-        """The texts, best first; their ids are their places."""
+    def rank(self, question: str, texts: Sequence[str], waiting: Waiting | None = None) -> Ranking:
+        """The texts, best first; their ids are their places.
+
+        One that is waiting is scored with others that wait, where that makes no difference.
+        """
         pool = Pool.of(question, texts)
-        ranker = self.ranker.prepare([pool])
-        if not ranker.alone:
-            return ranker.rank(question, pool.candidates)
-        scores = [score for some in _portions(texts) for score in ranker.score(question, some).tolist()]
+        if waiting is not None and len(texts) <= _TOGETHER and self.ranker.alone:
+            scores = waiting.scored(self.ranker).tolist()
+        else:
+            ranker = self.ranker.prepare([pool])
+            if not ranker.alone:
+                return ranker.rank(question, pool.candidates)
+            scores = [score for some in _portions(texts) for score in ranker.score(question, some).tolist()]
         order = np.argsort(-np.array(scores, np.float64), kind="stable").tolist()
         ranked: list[Candidate] = [pool.candidates[at] for at in order]
         return Ranking(question, tuple(ranked), tuple(scores[at] for at in order))

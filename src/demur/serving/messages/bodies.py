@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints
@@ -10,7 +11,14 @@ Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000, pat
 
 LONGEST = 200_000
 """Characters of one text."""
+WINDOW = 1_000
+"""Characters of a text that count as one pair, as a network reads no more at once."""
 Given = Annotated[str, StringConstraints(max_length=LONGEST)]
+
+
+def pairs(texts: Iterable[str]) -> int:
+    """How many pairs these texts count for: one, and more the longer they are."""
+    return sum(max(1, -(-len(text) // WINDOW)) for text in texts)
 
 
 def _whole(number: Any) -> Any:

@@ -11,9 +11,8 @@ from demur.asking.plain import finite
 from demur.asking.searching import DEPTH
 from demur.serving.answering.reads import Read
 from demur.serving.answering.service import Service
-from demur.serving.messages.bodies import AskAnswer, AskBody, Judged, QaAnswer, QaBody
+from demur.serving.messages.bodies import AskAnswer, AskBody, Judged, QaAnswer, QaBody, pairs
 from demur.serving.messages.problems import responses
-from demur.serving.process.queue import windows
 from demur.serving.server import Server
 from demur.types import Abstention, Answer
 
@@ -36,7 +35,7 @@ def paths(server: Server) -> APIRouter:
             with server.figures.timed("quote"):
                 return service.given.read(asked.question, [asked.context])[0]
 
-        read = await server.do(request, windows(asked.context), quote)
+        read = await server.do(request, pairs([asked.context]), quote)
         found = _quoted(read, top, impossible)
         return found if top > 1 else found[0]
 

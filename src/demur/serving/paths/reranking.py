@@ -13,6 +13,7 @@ from demur.asking.plain import finite
 from demur.logistic import expit
 from demur.serving.answering.reads import Read
 from demur.serving.answering.service import Service
+from demur.serving.answering.together import Waiting
 from demur.serving.messages.bodies import (
     EitherBody,
     Judged,
@@ -26,7 +27,6 @@ from demur.serving.messages.bodies import (
 )
 from demur.serving.messages.problems import Refusal, responses
 from demur.serving.process.metrics import Figures
-from demur.serving.process.queue import windows
 from demur.serving.server import Server
 from demur.types import Ranking
 
@@ -50,11 +50,13 @@ def paths(server: Server) -> APIRouter:
     async def ranked(
         request: Request, query: str, texts: list[str], top: int | None, quotes: bool
     ) -> _Ranked:
-        def work(service: Service) -> _Ranked:
-            return _rank(service, query, texts, top, quotes, server.figures)
-
         server.heard(request, query)
-        found = await server.do(request, max(1, sum(map(windows, texts))), work)
+        with server.together.waiting(query, texts) as waiting:
+
+            def work(service: Service) -> _Ranked:
+                return _rank(service, waiting, top, quotes, server.figures)
+
+            found = await server.do(request, max(1, waiting.pairs), work)
         if found.judged is not None:
             server.figures.judged("rerank", found.judged.abstained, found.judged.confidence)
         return found
@@ -113,15 +115,14 @@ def relevance(score: float) -> float:
 
 def _rank(
     service: Service,
-    query: str,
-    texts: Sequence[str],
+    waiting: Waiting,
     top: int | None,
     quotes: bool,
     figures: Figures,
 ) -> _Ranked:
-    given = service.given
+    given, query = service.given, waiting.pool.question
     with figures.timed("score"):
-        ranking = given.rank(query, texts)
+        ranking = given.rank(query, waiting.pool.answers, waiting)
         verdict = given.verdict(ranking)
     judged = None
     if verdict is not None and given.gate is not None:

@@ -11,18 +11,12 @@ from threading import Event
 from typing import TypeVar
 
 from demur import runtime
+from demur.serving.messages.bodies import WINDOW
 from demur.serving.messages.problems import Gone, Refusal
 
 T = TypeVar("T")
 _LONGEST_WAIT = 60  # seconds that a client is told to wait, at most
-WINDOW = 1_000
-"""Characters of a text that count as one pair, as a network reads no more at once."""
 _AT_FIRST = 100.0  # pairs a second, until there is something to measure
-
-
-def windows(text: str) -> int:
-    """How many pairs a text counts for."""
-    return max(1, -(-len(text) // WINDOW))
 
 
 class Queue:
