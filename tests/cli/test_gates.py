@@ -138,7 +138,7 @@ def test_calibrate_asks_the_library(guide: Path) -> None:
     )
     fresh = ("fresh.jsonl", *words[2:4], "--check", "gate.json")
     assert call(calibrate, "none", *fresh).startswith("0 of 9 answers are wrong")
-    with pytest.raises(UsageError, match="not for library"):
+    with pytest.raises(UsageError, match="not with ranker=overlap"):
         call(calibrate, "overlap", *fresh)
     with pytest.raises(UsageError, match="unknown ranker 'none'"):
         call(calibrate, *words[:2])

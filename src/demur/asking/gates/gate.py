@@ -94,7 +94,7 @@ def is_for_any_files(gate: Gate) -> bool:
 
 
 def check_search(gate: Gate, search: Search) -> None:
-    """Raise an error that says what is another than when the gate was calibrated: the search, or the files."""
+    """Raise an error that says what was another when the gate was calibrated: the search, or the files."""
     try:
         gate.check_ranker(search.known_to(gate))
     except UsageError:
