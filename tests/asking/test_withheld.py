@@ -85,7 +85,7 @@ def test_the_gate_is_for_the_whole_files_and_answers_what_is_there(
         assert (
             isinstance(result, Abstention) and "25 % of questions without an answer get one" in result.reason
         )
-    with pytest.raises(UsageError, match="calibrated for the ranker library"):
+    with pytest.raises(UsageError, match="calibrated on other files"):
         Session.open(Library(rows()[1:]), gate=gate)
 
 

@@ -9,10 +9,12 @@ import pytest
 import demur
 from asking.toys import labelled
 from cli.calling import printed, run
+from demur.data import formats
 from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.serving.answering.service import Service
+from demur.types import Pool
 
 TOOLS = [f"kit{1000 + n}" for n in range(100)]
 QUESTION = f"For how long is a {TOOLS[90]} lent?"
@@ -79,9 +81,19 @@ def test_a_gate_of_another_base_is_left_out_and_refused_by_name(
     capsys.readouterr()
     assert run(monkeypatch, "ask", QUESTION, "--kb", str(tmp_path / "other.kb")) == 0
     said = capsys.readouterr()
-    assert "no gate is set: the gate was calibrated on another base" in " ".join(said.err.split())
+    told = "no gate is set: this gate was calibrated on another knowledge base (tools.kb); calibrate one on"
+    assert told in " ".join(said.err.split())
     named = "--gate", str(path / "gate.json")
     assert run(monkeypatch, "ask", QUESTION, "--kb", str(tmp_path / "other.kb"), *named) == 2
+    capsys.readouterr()
+    files = "--from", str(tmp_path / "tools.md")
+    assert run(monkeypatch, "ask", QUESTION, *files, *named) == 2
+    pools = [Pool.of(QUESTION, [f"A {TOOLS[90]} is lent for 92 days."], [1], id="1")]
+    formats.write_pools(tmp_path / "more.jsonl", pools)
+    checked = "calibrate", "bm25", str(tmp_path / "more.jsonl"), "--check", named[1]
+    assert run(monkeypatch, *checked, *files) == 2
+    asked, held = capsys.readouterr().err.splitlines()
+    assert "this gate was calibrated on the knowledge base tools.kb, not on these files" in asked == held
     (path / "gate.json").write_text("{}", "utf-8")
     assert run(monkeypatch, "ask", QUESTION, "--kb", str(path), "--ranker", "bm25") == 0
     assert "no gate is set" in " ".join(capsys.readouterr().err.split())

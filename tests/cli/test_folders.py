@@ -97,7 +97,7 @@ def test_a_gate_for_files_is_not_used_for_given_candidates(folder: Path) -> None
     Path("guide.md").write_text("Other things.", "utf-8")
     other = call(ask, QUESTION, "--from", "guide.md", "--ranker", "model")  # nobody asked for this gate
     assert PROMISE not in other.stdout
-    with pytest.raises(UsageError, match="calibrated for the ranker library"):
+    with pytest.raises(UsageError, match="calibrated on other files"):
         call(ask, QUESTION, "--from", "guide.md", "--ranker", "model", "--gate", "model")
 
 

@@ -12,6 +12,7 @@ import pytest
 from demur.errors import LostBase, ReadOnlyBase
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.kb.store import schema
 from kb.base_toys import Hashing, held, write
 
 WRITES: dict[str, Callable[[KnowledgeBase], object]] = {
@@ -73,6 +74,29 @@ def test_a_base_that_goes_while_a_file_is_read_takes_nothing_of_it(kb: Knowledge
     with pytest.raises(LostBase):
         kb.add(tmp_path / "docs" / "b.txt", gone)
     assert "b.txt" not in held(KnowledgeBase(tmp_path / "moved.kb")) and not kb.path.exists()
+
+
+def test_a_base_without_its_file_says_what_is_lost_and_is_made_anew(
+    kb: KnowledgeBase, caplog: pytest.LogCaptureFixture
+) -> None:
+    kb.embed(Hashing())
+    kb.close()
+    (kb.path / schema.NAME).unlink()
+    (kb.path / f"{schema.NAME}-wal").write_bytes(b"of before")
+    for change in WRITES.values():
+        if change not in (WRITES["add"], WRITES["put"]):
+            with pytest.raises(LostBase, match=r"x\.kb: has lost its kb\.sqlite.*make the base anew"):
+                change(KnowledgeBase(kb.path))
+    broken = kb.path.parent / "docs" / "c.csv"
+    broken.write_text("no,such\ncolumns,here", "utf-8")
+    before = sorted(kb.path.iterdir())
+    assert [each.status for each in KnowledgeBase(kb.path).add(broken)] == ["skipped"]
+    assert [each for each in before if each.suffix != ".sqlite-wal"] == sorted(kb.path.iterdir())
+    again = KnowledgeBase(kb.path)
+    assert [each.status for each in again.add(kb.path.parent / "docs" / "a.txt")] == ["added"]
+    assert "kb.sqlite was gone; the base is made anew, without its labels" in caplog.text
+    assert held(again) == {"a.txt": ["A drill is lent.", "A saw is not."]} and not again.labels()
+    assert again.embed(Hashing()) == 2 and again.embedded == 2
 
 
 def test_a_base_that_is_moved_away_and_back_goes_on(kb: KnowledgeBase, tmp_path: Path) -> None:

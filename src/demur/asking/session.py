@@ -11,7 +11,7 @@ from typing import cast
 from demur.asking import packaged
 from demur.asking.answering import Asked
 from demur.asking.gates.base_gate import NAME, BaseGate, lapse_of
-from demur.asking.gates.gate import NONE, Gate, find_gate, second_ranker_of
+from demur.asking.gates.gate import NONE, Gate, check_search, find_gate, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library
 from demur.asking.meaning.budget import milliseconds
 from demur.asking.meaning.finding import maker
@@ -82,12 +82,12 @@ class Session:
                 if base is not None and BaseGate.of(judge) is not None:
                     judge = BaseGate.opened(judge, search, quoting, most)
                 else:
-                    judge.check_ranker(search.known_to(judge))
+                    check_search(judge, search)
                     check_quotes(judge, quoting)
             except UsageError as error:
                 if named:
                     raise
-                why = str(error).rpartition(";")[0]
+                why = str(error)
                 if isinstance(search, ByMeaning) and search.read < search.wanted:
                     left = f"within {budget} {search.read} passages are read, it holds for {search.wanted}"
                     why = f"{left}; allow more time, or leave the budget out"

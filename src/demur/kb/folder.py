@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from demur.kb.index.embedding import Embeds
     from demur.types import Abstention, Answer
 
+_log = logging.getLogger(__name__)
 _OFTEN = 100_000  # passages added, after which they are made findable before the rest is read
 Advance = Callable[[int], None]
 
@@ -57,7 +59,8 @@ class KnowledgeBase(ReadBase):
 
         A base that was not there is not made if nothing goes in.
         """
-        many, new, folder = _paths(paths), not self.there, self.path.is_dir()
+        many, new = _paths(paths), not self.there
+        before = set(self.path.iterdir()) if self.path.is_dir() else None
         if new and many and not any(Path(each).exists() for each in many):
             for each in many:  # nothing is made of what was mistyped
                 why = DataError("no such file", path=each, fix="check the spelling of the path")
@@ -68,7 +71,7 @@ class KnowledgeBase(ReadBase):
                 yield from self._findable(truth, syncing.added(truth, many, advance))
             finally:
                 if new and not truth.generation().number:
-                    self._unmake(folder)
+                    self._unmake(before)
 
     @property
     def there(self) -> bool:
@@ -194,14 +197,14 @@ class KnowledgeBase(ReadBase):
         """All labels, in the order in which they were given."""
         return labels.every(self._truth())
 
-    def _unmake(self, folder: bool) -> None:
-        """Take away a base to which nothing was added; its `folder` stays if it was there before."""
+    def _unmake(self, before: set[Path] | None) -> None:
+        """Take away a base to which nothing was added; what was there `before`, if its folder was, stays."""
         import shutil
 
         self.close()
-        for part in self.path.iterdir():
+        for part in set(self.path.iterdir()) - (before or set()):
             shutil.rmtree(part) if part.is_dir() else part.unlink()
-        if not folder:
+        if before is None:
             self.path.rmdir()
 
     def _findable(self, truth: Truth, reports: Iterator[Report]) -> Iterator[Report]:
@@ -231,7 +234,13 @@ class KnowledgeBase(ReadBase):
         elif make and not (self.path / schema.NAME).is_file():
             from demur.files import written
 
-            if self.path.is_dir() and any(each.suffix != ".lock" for each in self.path.iterdir()):
+            if schema.remains(self.path):
+                _log.warning(
+                    "%s: %s was gone; the base is made anew, without its labels", self.path, schema.NAME
+                )
+                for each in ("-wal", "-shm"):  # of the file that is gone
+                    (self.path / f"{schema.NAME}{each}").unlink(missing_ok=True)
+            elif self.path.is_dir() and any(each.suffix != ".lock" for each in self.path.iterdir()):
                 fix = "name a new folder for the knowledge base"
                 raise DataError("is a folder of other things", path=self.path, fix=fix)
             with written(self.path):

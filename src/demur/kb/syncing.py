@@ -12,7 +12,7 @@ from typing import Any
 
 from demur import files
 from demur.errors import DataError, DemurError, UnusableBase
-from demur.kb.files.documents import files_in, read_documents
+from demur.kb.files.documents import files_in, read_documents, refuse_folder
 from demur.kb.store.changing import Source, change
 from demur.kb.store.truth import Truth
 
@@ -36,17 +36,25 @@ class Report:
 
 def added(truth: Truth, paths: Iterable[str | Path], advance: Advance | None = None) -> Iterator[Report]:
     """What became of each file, and of each one in folders, as it goes in."""
+    twins = _Twins(truth)
     for path in map(Path, paths):
         if path.is_dir():
+            called = _called(path)
+            for known, name in truth.rows("SELECT path, name FROM folders WHERE path != ?", (whole(path),)):
+                if os.path.realpath(known) == os.path.realpath(path):
+                    yield Report(called, "unchanged", 0, f"is the same folder as {name}")
+                    path, called = Path(known), name
+                    break
             found = files_in(path)
             if not found:
                 yield Report(str(path), "skipped", reason="no file in it that demur reads")
                 continue
             folder = _folder(truth, path)
             for each in found:
-                yield _taken(truth, each, folder, False, advance)
+                name = str(Path(called, each.relative_to(path)))
+                yield _taken(truth, each, folder, False, twins, advance, name)
         else:
-            yield _taken(truth, path, None, True, advance)
+            yield _taken(truth, path, None, True, twins, advance)
 
 
 def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
@@ -55,7 +63,7 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
     A file that is gone from its folder is removed. One that was named itself stays, as does all of a folder
     that is gone or empty: it may be on a disk that is not there just now.
     """
-    seen = set()
+    seen, twins = set(), _Twins(truth)
     complete = set()
     for id, folder, called in truth.rows("SELECT id, path, name FROM folders ORDER BY path"):
         found = files_in(Path(folder)) if Path(folder).is_dir() else []
@@ -63,7 +71,8 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
             complete.add(id)
         for path in found:
             seen.add(whole(path))
-            yield _taken(truth, path, id, False, advance, str(Path(called, path.relative_to(folder))))
+            name = str(Path(called, path.relative_to(folder)))
+            yield _taken(truth, path, id, False, twins, advance, name)
     rows = truth.rows("SELECT id, name, path, folder FROM sources WHERE died IS NULL AND path IS NOT NULL")
     for id, name, path, folder in sorted(rows, key=lambda row: row[1]):
         if path in seen:
@@ -71,7 +80,7 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
         if folder in complete and not os.path.lexists(path):
             yield from remove_sources(truth, [(id, name)])
         else:
-            yield _taken(truth, Path(path), folder, True, advance)
+            yield _taken(truth, Path(path), folder, True, twins, advance)
 
 
 def remove_sources(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[Report]:
@@ -138,8 +147,40 @@ def _same(short: Path, there: Path) -> bool:
         return not (short.exists() or there.exists())
 
 
+class _Twins:
+    """The files of a base by what is in them: so a link to one of them is not taken for another."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.truth = truth
+        self._known: dict[str, list[tuple[str, str]]] | None = None
+
+    def of(self, source: Source) -> str:
+        """The name of the source that is the same file, if there is one."""
+        real = os.path.realpath(source.path or "")
+        some = self._read().get(source.sha256, ())
+        return next((name for name, path in some if os.path.realpath(path) == real), "")
+
+    def add(self, source: Source) -> None:
+        """Know a source that was taken in."""
+        self._read().setdefault(source.sha256, []).append((source.name, source.path or ""))
+
+    def _read(self) -> dict[str, list[tuple[str, str]]]:
+        if self._known is None:
+            self._known = {}
+            alive = "SELECT name, path, sha256 FROM sources WHERE died IS NULL AND path IS NOT NULL"
+            for name, path, sha256 in self.truth.rows(alive):
+                self._known.setdefault(sha256, []).append((name, path))
+        return self._known
+
+
 def _taken(
-    truth: Truth, path: Path, folder: int | None, by_name: bool, advance: Any, name: str = ""
+    truth: Truth,
+    path: Path,
+    folder: int | None,
+    by_name: bool,
+    twins: _Twins,
+    advance: Any,
+    name: str = "",
 ) -> Report:
     """What became of one file; if it cannot be read, what was read of it before stays."""
     place, name = whole(path), name or _called(path)
@@ -165,9 +206,12 @@ def _taken(
             if rows and now.sha256 == old.sha256:
                 _noted(truth, now)
                 return Report(name, "unchanged", _passages(truth, old.id))
+            if not rows and (same := twins.of(now)):
+                return Report(name, "unchanged", 0, f"is the same file as {same}", by_name)
             with change(truth, f"{'change' if rows else 'add'} {name}") as made:
                 passages = (passage for passage in read_documents(Path(place)))
                 count = made.put(now, passages, advance)
+            twins.add(now)
     except DemurError as error:
         if isinstance(error, UnusableBase):
             raise  # not the file's fault
@@ -186,7 +230,10 @@ def _seen(path: Path, old: Source, folder: int | None) -> Source:
     try:
         stat = path.stat()
     except OSError:
+        if path.is_symlink():
+            raise DataError("is a link to nothing", path=path, fix="mend the link or remove it") from None
         raise DataError("no such file", path=path, fix="check the spelling of the path") from None
+    refuse_folder(path)
     if files.is_pipe(path):
         raise DataError("is a pipe or a device, not a file", path=path, fix="save what it gives to a file")
     settled = old.checked - stat.st_mtime_ns > _RECENT

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.asking.gates.gate import NONE, Gate
+from demur.asking.gates.gate import NONE, Gate, different_settings
 from demur.asking.reading import check_quotes
 from demur.asking.searching import Search
 from demur.errors import UsageError
@@ -25,7 +25,7 @@ NAME = "gate.json"
 LAPSE = 0.2
 """The share of passages that may change before a promise no longer holds."""
 _FIX = "ask a knowledge base by its own gate, or leave the lapse out"
-_MADE = re.compile(r"generation (\d+) \(([0-9a-f]*)\), searched by ([0-9a-f]+)$")
+_MADE = re.compile(r"of (.+), generation (\d+) \(([0-9a-f]*)\), searched by ([0-9a-f]+)$")
 
 
 def lapse_of(lapse: float | None, of_base: bool, gate: str | Path | Gate | None = None) -> float:
@@ -60,6 +60,8 @@ class BaseGate:
     """A gate, the generation of the base it was calibrated on, and how much has changed since."""
 
     gate: SavedGate
+    name: str
+    """What the base was called."""
     generation: int
     mark: str
     searched: str
@@ -75,7 +77,7 @@ class BaseGate:
         if not isinstance(gate, SavedGate):
             return None
         found = _MADE.search(gate.certificate.data)
-        return None if found is None else cls(gate, int(found[1]), found[2], found[3], 0.0, lapse)
+        return None if found is None else cls(gate, found[1], int(found[2]), found[3], found[4], 0.0, lapse)
 
     @classmethod
     def opened(cls, gate: Gate, search: Search, reader: object | None, lapse: float = LAPSE) -> BaseGate:
@@ -84,7 +86,8 @@ class BaseGate:
         if found is None:
             raise UsageError("the gate was not calibrated on labels of a base; calibrate again")
         if not isinstance(base, ReadBase) or not base.was_at(found.generation, found.mark):
-            raise UsageError("the gate was calibrated on another base; calibrate again")
+            what = f"this gate was calibrated on another knowledge base ({found.name})"
+            raise UsageError(f"{what}; calibrate one on this base: demur calibrate … --kb BASE")
         found.check_ranker(search)
         check_quotes(found, reader)
         return found.as_of(base)
@@ -128,7 +131,9 @@ class BaseGate:
     def check_ranker(self, ranker: Ranker) -> None:
         """Raise an error if the gate was calibrated for another search; the passages may have changed."""
         if not isinstance(ranker, Search) or searcher(ranker) != self.searched:
-            raise UsageError("the base's gate was calibrated for another ranker; calibrate it again")
+            what = different_settings(self.gate, ranker) if isinstance(ranker, Search) else ""
+            what = what or "this gate was calibrated with models of another version"
+            raise UsageError(f"{what}; it promises nothing here; calibrate it again")
 
     def judge(self, ranking: Ranking) -> Verdict:
         """How sure the ranker may be of its best passage, and why the gate refuses it, if it does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +18,14 @@ from demur.specs import parse
 from demur.types import Ranking
 
 if TYPE_CHECKING:
+    from demur.asking.searching import Search
     from demur.risk.gates.gate import Gate as SavedGate
     from demur.types import Verdict
 
 NONE = "none"
 """In place of a gate: not even that of the ranker's folder."""
+_USUAL = {"ranker": "bm25"}  # where a search does not say
+_BASE = re.compile(r" of (.+), generation \d+ \(")  # of what a certificate says of its data
 _LIBRARY = "library"  # what a search of files is called as a ranker
 _log = logging.getLogger(__name__)
 
@@ -87,6 +91,36 @@ def is_for_files(gate: Gate) -> bool:
 def is_for_any_files(gate: Gate) -> bool:
     """Whether a gate was calibrated for questions to files, whatever files they are."""
     return is_for_files(gate) and "passages" not in parse(_calibrated_for(gate)).settings
+
+
+def check_search(gate: Gate, search: Search) -> None:
+    """Raise an error that says what was another when the gate was calibrated: the search, or the files."""
+    try:
+        gate.check_ranker(search.known_to(gate))
+    except UsageError:
+        if not is_for_files(gate) or is_for_any_files(gate):
+            raise
+        if different := different_settings(gate, search):
+            what, fix = different, "ask with the same ones, or calibrate a gate for these"
+        elif base := _BASE.search(str(gate.certificate.get("data", ""))):
+            what = f"this gate was calibrated on the knowledge base {base[1]}, not on these files"
+            fix = "ask that base with --kb, or calibrate a gate on these: demur calibrate … --from FILES"
+        else:
+            what = "this gate was calibrated on other files, or on these as they were before"
+            fix = "calibrate one on these: demur calibrate … with --from FILES, or with --kb BASE"
+        raise UsageError(f"{what}; it promises nothing here; {fix}") from None
+
+
+def different_settings(gate: Gate, search: Search) -> str:
+    """Which settings of a search a gate was not calibrated with; nothing where all are the same."""
+    made, now = (parse(spec).settings for spec in (_calibrated_for(gate), search.spec))
+    names = [name for name in sorted({*made, *now} - {"passages"}) if made.get(name) != now.get(name)]
+    if not names:
+        return ""
+    then, here = (
+        ", ".join(f"{name}={some.get(name, _USUAL.get(name))}" for name in names) for some in (made, now)
+    )
+    return f"this gate was calibrated with {then}, not with {here}"
 
 
 def is_for_candidates(gate: Gate) -> bool:

@@ -69,6 +69,7 @@ def show(
 def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> Iterator[str]:
     """How sure the answer is, what is promised about it, how far that goes, and why it is likely."""
     from demur.asking.quoting import same
+    from demur.risk.gates.certificate import sure
 
     if explain and result.ranking.candidates:
         yield from _why(result.ranking.candidates[0])
@@ -84,7 +85,7 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
         if isinstance(result, Answer):
             chance = "chance" in result.candidate.extra
             by = "the chance that it is right" if chance else "by the reader"
-            stated = "" if result.confidence is None else f"Confidence {result.confidence:.2g}, {by}. "
+            stated = "" if result.confidence is None else f"Confidence {sure(result.confidence)}, {by}. "
             yield f"{stated}No gate is set, so nothing is promised about errors."
         return
     from demur.asking.gates.base_gate import BaseGate

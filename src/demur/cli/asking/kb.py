@@ -79,7 +79,7 @@ def update(
         told: set[Report] = set()
         while watch:
             found = list(_shown(kb.updating(), json, told))
-            told = {each for each in found if each.status == "skipped"}
+            told = {each for each in found if each.status in ("skipped", "unchanged") and each.reason}
             if any(each.status not in ("unchanged", "skipped") for each in found) or _missing(kb):
                 if json:
                     emit(_told(kb, found), None)
@@ -148,6 +148,8 @@ def _shown(reports: Iterator[Report], json: bool, known: Collection[Report] = ()
         elif report.status == "skipped":
             told = report.source in report.reason.partition(": ")[0]
             note(f"skipped {harmless(report.reason if told else f'{report.source}: {report.reason}')}")
+        elif report.status == "unchanged" and report.reason:
+            note(harmless(f"{report.source} {report.reason}"))
         elif report.status != "unchanged" and not json:
             many = "" if report.status == "removed" else f" ({count_of(report.passages, 'passage')})"
             why = f"; {report.reason}" if report.reason else ""

@@ -54,10 +54,14 @@ def open_labelled(
 def check(questions: Labelled, path: str, json: bool) -> None:
     """Hold a gate against the pools, judged by what a reader quotes if the gate was made so."""
     from demur import risk
+    from demur.asking.gates.gate import check_search
+    from demur.asking.searching import Search
     from demur.doubt.training import judged_for
 
+    gate = risk.Gate.load(path)
+    if isinstance(questions.ranker, Search):
+        check_search(gate, questions.ranker)
     with meter("scoring", "pairs") as advance:
-        gate = risk.Gate.load(path)
         pools = judged_for(gate, questions.spec, questions.pools)
         found = risk.check(gate, questions.ranker, pools, on_batch=advance)
     thresholds.checked(found, json)

@@ -121,16 +121,12 @@ def elsewhere(gate: Gate) -> tuple[str, ...]:
 
 def confident(gate: Gate, confidence: float) -> str:
     """How sure the gate is, beside what it asks for."""
+    from demur.risk.gates.certificate import sure, told_apart
+
     if gate.threshold <= _LEAST:
-        return f"Confidence {confidence:.4g}, where any is enough."
-    digits = 2 if max(abs(confidence), abs(gate.threshold)) < 10 else 4  # as many as tell the two apart
-    while digits < 17 and confidence != gate.threshold and _same(confidence, gate.threshold, digits):
-        digits += 1
-    return f"Confidence {confidence:.{digits}g}, where {gate.threshold:.{digits}g} is enough."
-
-
-def _same(one: float, other: float, digits: int) -> bool:
-    return f"{one:.{digits}g}" == f"{other:.{digits}g}"
+        return f"Confidence {sure(confidence, 4)}, where any is enough."
+    shown, least = told_apart(confidence, gate.threshold)
+    return f"Confidence {shown}, where {least} is enough."
 
 
 def notes(promise: Gate | AnswerSets) -> list[str]:

@@ -97,6 +97,7 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
 def _alike(some: list[Missed]) -> None:
     """List entries that say nearly the same as others, to be joined by whoever wrote them."""
     from demur.cli.console import harmless
+    from demur.risk.gates.certificate import sure
 
     if not some:
         return
@@ -104,7 +105,7 @@ def _alike(some: list[Missed]) -> None:
     many = "1 entry is" if len(some) == 1 else f"{len(some):,} entries are"
     console.print(f"\n{many} nearly the same as another, or answered by it:", markup=False)
     for each in some[:_SHOWN]:
-        console.print(harmless(f"  {each.question}  ~  {each.other}  ({each.chance:.2f})"), markup=False)
+        console.print(harmless(f"  {each.question}  ~  {each.other}  ({sure(each.chance)})"), markup=False)
     if len(some) > _SHOWN:
         console.print(f"  and {len(some) - _SHOWN:,} more; --json has them all", markup=False)
 

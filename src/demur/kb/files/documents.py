@@ -35,8 +35,17 @@ def readable(path: Path) -> bool:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The files that demur reads in a folder and in those in it, by their names, but for hidden ones."""
-    return sorted(_paths_in(folder))
+    """The files that demur reads in a folder and in those in it, by their names, but for hidden ones.
+
+    Links come last, those to files in the folder and those that lead to folders elsewhere.
+    """
+    return sorted(_paths_in(folder), key=lambda path: (path.is_symlink(), path))
+
+
+def refuse_folder(path: Path) -> None:
+    """Raise an error if a path among those of files is a folder: a link to one that lies elsewhere."""
+    if path.is_dir():
+        raise DataError("is a link to a folder, which is not followed", path=path, fix="add that folder too")
 
 
 def _text(path: Path) -> Iterator[Passage]:
@@ -109,10 +118,11 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _file(path: Path) -> Iterator[Passage]:
-    if not readable(path) and path.exists():
+    if not readable(path) and path.is_file():
         raise DataError(
             "demur does not read files of this kind", path=path, fix=f"give it as one of {_KINDS}"
         )
+    refuse_folder(path)
     with files.unchanging(path):
         yield from _READERS.get(_suffix(path), _text)(path)
 
@@ -122,13 +132,18 @@ def _folder(folder: Path) -> Iterator[Passage]:
 
     What cannot be read is passed over with a warning, as nobody has named it; if that is all, it is an error.
     """
-    paths = sorted(_paths_in(folder))
+    paths = files_in(folder)
     if not paths:
         raise DataError("no file that demur reads", path=folder, fix=f"put files in it that end in {_KINDS}")
     passed_over = 0
+    known: set[str] = set()
     last: DataError | MissingExtra
     missing: dict[str, MissingExtra] = {}
     for path in paths:
+        if (real := os.path.realpath(path)) in known:
+            _log.info("%s: is a link to a file that is read already", path)
+            continue
+        known.add(real)
         try:
             passages = list(_file(path))  # of a file that breaks in the middle nothing is taken
         except DataError as error:
@@ -150,8 +165,11 @@ def _folder(folder: Path) -> Iterator[Passage]:
 
 def _paths_in(folder: Path) -> Iterator[Path]:
     left_out = 0
+    root = Path(os.path.realpath(folder))
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        links = [path for path in (Path(where, name) for name in folders) if path.is_symlink()]
+        yield from (path for path in links if not Path(os.path.realpath(path)).is_relative_to(root))
         paths = [Path(where, name) for name in names if not name.startswith(".")]
         wanted = [path for path in paths if readable(path) and not files.is_pipe(path)]  # a pipe may wait
         left_out += len(paths) - len(wanted)

@@ -126,6 +126,10 @@ def open_database(path: Path, stem: str | None = None) -> sqlite3.Connection:
     Older files are brought up to date. Where nothing can be written, the file is read as it is.
     """
     if not path.is_file() and stem is None:
+        if remains(path.parent):
+            fix = "put a copy of it back, or make the base anew: demur kb add BASE and its files"
+            what = f"has lost its {NAME}, and with it all passages and labels"
+            raise LostBase(what, path=path.parent, fix=fix)
         raise DataError("there is no knowledge base", path=path.parent, fix="make one with demur kb add")
     with sqlite_errors(path):
         connection = connected(path)
@@ -141,6 +145,11 @@ def open_database(path: Path, stem: str | None = None) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def remains(folder: Path) -> bool:
+    """Whether a folder holds what is derived of a base's file, though that file may be gone."""
+    return (folder / "words" / "meta.json").is_file() or (folder / "meanings" / "vectors.sqlite").is_file()
 
 
 class _Connection(sqlite3.Connection):

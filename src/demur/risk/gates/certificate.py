@@ -97,6 +97,24 @@ class Certificate(Mapping[str, Any]):
         )
 
 
+def sure(confidence: float, digits: int = 2) -> str:
+    """A confidence as people read it, which is never rounded up to certainty."""
+    shown = f"{confidence:.{digits}g}"
+    return f"above 0.{'9' * digits}" if shown == "1" and confidence <= 1 else shown
+
+
+def told_apart(confidence: float, threshold: float) -> tuple[str, str]:
+    """A confidence and a threshold, with as many digits as it takes to tell them apart."""
+    digits = 2 if max(abs(confidence), abs(threshold)) < 10 else 4
+    while digits < 17:
+        least = f"{threshold:.{digits}g}"
+        alike = confidence != threshold and f"{confidence:.{digits}g}" == least
+        if not alike and (least != "1" or threshold >= 1):
+            break
+        digits += 1
+    return sure(confidence, digits), f"{threshold:.{digits}g}"
+
+
 def percent(share: float) -> str:
     """A share as people write it."""
     return f"{100 * share:.4g} %"

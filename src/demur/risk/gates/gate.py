@@ -13,7 +13,7 @@ from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.risk.gates import gate_file
 from demur.risk.gates.calibration import Calibration
-from demur.risk.gates.certificate import UNANSWERABLE, Certificate, percent
+from demur.risk.gates.certificate import UNANSWERABLE, Certificate, percent, told_apart
 from demur.risk.gates.gate_file import beside
 from demur.risk.gates.judging import check_seen, finite, judge_answers, settled
 from demur.risk.gates.pool_hashes import Marks
@@ -79,10 +79,8 @@ class Gate:
         return Verdict(confidence, "" if confidence >= self.threshold else self._refusal(confidence))
 
     def _refusal(self, confidence: float) -> str:
-        digits = 2
-        while digits < 17 and f"{confidence:.{digits}g}" == f"{self.threshold:.{digits}g}":
-            digits += 1
-        below = f"its confidence {confidence:.{digits}g} is below {self.threshold:.{digits}g}"
+        shown, least = told_apart(confidence, self.threshold)
+        below = f"its confidence {shown} is below {least}"
         if not self.certificate.promising:
             return f"{below}, the threshold"
         if self.certificate.about == UNANSWERABLE:

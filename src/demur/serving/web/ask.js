@@ -13,7 +13,8 @@ function meter(sure, least) {
   if (sure === null) return null;
   const top = Math.max(1, sure, least ?? 0);
   const x = (value) => `${100 * Math.max(0, value / top)}%`;
-  const words = least === null ? `Confidence ${sure.toFixed(2)}` : `Confidence ${sure.toFixed(2)}, threshold ${least.toFixed(2)}`;
+  const told = sure.toFixed(2) === "1.00" ? "above 0.99" : sure.toFixed(2); // never rounded up to certainty
+  const words = least === null ? `Confidence ${told}` : `Confidence ${told}, threshold ${least.toFixed(2)}`;
   const drawn = shape("svg", { role: "img", "aria-label": words });
   drawn.append(shape("rect", { class: "track", x: 0, y: "30%", width: "100%", height: "40%", rx: 4 }));
   drawn.append(shape("rect", { class: "sure", x: 0, y: "30%", width: x(sure), height: "40%", rx: 4 }));

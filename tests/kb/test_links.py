@@ -1,0 +1,72 @@
+"""A file is one source, however many links lead to it; links to folders are not followed, and said so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.calling import run
+from demur.kb.files.documents import read_documents
+from demur.kb.folder import KnowledgeBase
+from kb.base_toys import held, write
+
+
+@pytest.fixture
+def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with links to its own file and folder, to a file and a folder elsewhere, and to nothing."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "docs", {"b.md": "A drill is lent."})
+    write(tmp_path / "away", {"o.md": "A saw is not."})
+    links = {"a.md": "b.md", "loop": "../docs", "o.md": "../away/o.md", "far": "../away", "z.md": "nowhere"}
+    for name, to in links.items():
+        (tmp_path / "docs" / name).symlink_to(to)
+    return tmp_path / "docs"
+
+
+def test_a_link_to_a_file_of_the_base_is_no_second_source(docs: Path) -> None:
+    kb = KnowledgeBase("x.kb")
+    told = {Path(each.source).name: (each.status, each.reason.partition(": ")[2]) for each in kb.add("docs")}
+    assert told["b.md"] == told["o.md"] == ("added", "")
+    assert told["far"] == ("skipped", "is a link to a folder, which is not followed; add that folder too")
+    assert told["z.md"] == ("skipped", "is a link to nothing; mend the link or remove it")
+    assert "loop" not in told
+    expected = {"b.md": ["A drill is lent."], "o.md": ["A saw is not."]}
+    assert held(kb) == expected
+    for again in (kb.update(), kb.add("docs"), kb.add("away/o.md"), kb.add("docs/a.md")):
+        assert {each.status for each in again} <= {"unchanged", "skipped"} and held(kb) == expected
+    (report,) = kb.add("away/o.md")
+    assert (report.status, report.reason) == ("unchanged", "is the same file as docs/o.md")
+    (docs / "b.md").unlink()
+    (docs / "b.md").symlink_to("../away/o.md")
+    kb.update()
+    assert len(kb.sources()) == 2, "what a source is now is known by its own path"
+
+
+def test_a_link_to_a_folder_of_the_base_is_that_folder(docs: Path) -> None:
+    kb = KnowledgeBase("x.kb")
+    kb.add("docs")
+    (docs.parent / "link").symlink_to("docs")
+    write(docs, {"c.md": "A rake is lent."})
+    reports = kb.add("link")
+    assert (reports[0].source, reports[0].reason) == ("link", "is the same folder as docs")
+    assert [each.source for each in reports if each.status == "added"] == ["docs/c.md"]
+    assert kb._truth().rows("SELECT name FROM folders") == [("docs",)]
+
+
+def test_two_files_that_say_the_same_are_two_sources(tmp_path: Path) -> None:
+    write(tmp_path / "docs", {"a.md": "A drill is lent.", "b.md": "A drill is lent."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    assert [each.status for each in kb.add(tmp_path / "docs")] == ["added", "added"]
+    assert len(kb.sources()) == 2 and len(kb) == 1
+
+
+def test_files_asked_without_a_base_are_read_once_too(docs: Path) -> None:
+    assert [each.text for each in read_documents(docs)] == ["A drill is lent.", "A saw is not."]
+
+
+def test_that_a_link_is_no_second_source_is_said_in_one_line(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "kb", "add", "x.kb", "docs/b.md", "docs/a.md", "--words-only") == 0
+    assert capsys.readouterr().err == "docs/a.md is the same file as docs/b.md\n"
