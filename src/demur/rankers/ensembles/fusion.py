@@ -23,9 +23,9 @@ class Fusion(Ensemble):
     """The weighted mean of several rankers, named by specs or folders: ``fusion(rankers=[bm25; encoder])``.
 
     The list in brackets is separated by semicolons, and may hold further ones: ``fusion(rankers=[bm25;
-    fusion(rankers=[mini; encoder])])``. `weights` are numbers separated by commas, one for each ranker; without them all count alike. Without
-    settings it is bm25 and the encoder, which counts four times. Folders are looked up in `folder`, if there
-    is one.
+    fusion(rankers=[mini; encoder])])``. `weights` are numbers separated by commas, one for each ranker;
+    without them all count alike. Without settings it is bm25 and the encoder, which counts four times.
+    Folders are looked up in `folder`, if there is one.
     """
 
     name: ClassVar[str] = "fusion"
