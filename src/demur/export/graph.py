@@ -77,10 +77,14 @@ class Graph:
             self.numbers[values] = self.constant(np.array(values, np.int64))
         return self.numbers[values]
 
+    def half(self, array: Array) -> str:
+        """The name of a constant, of which a smaller graph keeps half the digits."""
+        return self.constant(array)
+
     def floats(self, x: str, weight: Array, bias: Array | str) -> str:
-        """``x @ weight.T + bias``, exactly."""
+        """``x @ weight.T + bias``."""
         bias = bias if isinstance(bias, str) else self.constant(bias)
-        return self.add("Gemm", x, self.constant(weight), bias, transB=1)
+        return self.add("Gemm", x, self.half(weight), bias, transB=1)
 
     def dense(self, x: str, place: str, weights: Sequence[Array], biases: Sequence[Array]) -> list[str]:
         """``x @ weight.T + bias`` for each pair of them, at a place that calibration watches."""

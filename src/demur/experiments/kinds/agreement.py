@@ -39,10 +39,8 @@ class Agreement(Kind):
             "answers": run.row.answers,
             "committee": {name: sha256(published.answers_file(name)) for name in _systems(run.table)},
             "agreement": run.row.agreement,
-            "splits": run.table.splits,
-            "confidence": run.table.confidence,
             "seed": run.seed,
-            "measures": run.table.measures,
+            **self.promised(run),
         }
 
     def result(self, run: Run, loaded: Loaded) -> Kept:

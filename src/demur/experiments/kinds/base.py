@@ -71,6 +71,11 @@ class Kind(ABC):
     def depends(self, run: Run) -> Kept:
         """What a result depends on besides the data, the seed and editions."""
 
+    def promised(self, run: Run) -> Kept:
+        """What figures of promises over random halves depend on."""
+        table = run.table
+        return {"splits": table.splits, "confidence": table.confidence, "measures": table.measures}
+
     @abstractmethod
     def result(self, run: Run, loaded: Loaded) -> Kept:
         """What is kept of a run, under keys of the kind's own."""

@@ -56,10 +56,8 @@ class Reading(Kind):
             "passes": run.row.passes,
             "doubt": run.row.doubt if run.row.doubt == ORACLE else doubt(run.row.doubt).spec,
             "train": hash_of(run.column.train) if run.column.train else "",
-            "splits": run.table.splits,
-            "confidence": run.table.confidence,
             "seed": run.seed,
-            "measures": run.table.measures,
+            **self.promised(run),
         }
 
     def result(self, run: Run, loaded: Loaded) -> Kept:
