@@ -13,7 +13,7 @@ import numpy as np
 
 from demur import store
 from demur.doubt.base import Averaged, doubt
-from demur.doubt.doubt_folder import PLACE, Kept, open_doubt
+from demur.doubt.doubt_folder import PLACE, TrainedDoubt, open_doubt
 from demur.doubt.observing import observe
 from demur.errors import UsageError
 from demur.reading.base import Reader
@@ -100,7 +100,7 @@ class Reading(Qualifier):
         return scored.of_top(found)
 
 
-def opened_by(spec: str, by: str) -> tuple[Reader, Kept]:
+def opened_by(spec: str, by: str) -> tuple[Reader, TrainedDoubt]:
     """The reader and its doubt; opened again only when what lies in their folders has changed."""
     folders = Path(spec), Path(spec) / PLACE
     files = [folder / store.FACTS for folder in folders]
@@ -108,6 +108,6 @@ def opened_by(spec: str, by: str) -> tuple[Reader, Kept]:
 
 
 @lru_cache(maxsize=8)
-def _opened(spec: str, by: str, written: tuple[int, ...]) -> tuple[Reader, Kept]:
+def _opened(spec: str, by: str, written: tuple[int, ...]) -> tuple[Reader, TrainedDoubt]:
     reader = resolve_reader(spec)
-    return reader, open_doubt(reader) if by == "kept" else Kept(doubt(by))
+    return reader, open_doubt(reader) if by == "kept" else TrainedDoubt(doubt(by))

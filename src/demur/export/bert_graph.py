@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.export.graph import MICROSOFT, Array, Graph, Seen
+from demur.export.graph import MICROSOFT, Array, Graph, Range
 
 if TYPE_CHECKING:
     import torch
@@ -33,7 +33,7 @@ def is_bert(network: torch.nn.Module) -> bool:
     return known and config.hidden_act == "gelu" and kind == "absolute"
 
 
-def graph(network: torch.nn.Module, seen: Mapping[str, Seen] | None = None) -> Graph:
+def graph(network: torch.nn.Module, seen: Mapping[str, Range] | None = None) -> Graph:
     """The graph of a network, in bytes where `seen` holds what calibration met."""
     config: Any = network.config
     weights = {name: value.detach().float().cpu().numpy() for name, value in network.state_dict().items()}

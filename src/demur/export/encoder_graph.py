@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.export.bert_graph import INPUTS
-from demur.export.graph import Graph, Seen
+from demur.export.graph import Graph, Range
 from demur.export.mini_graph import SmallGraph, _Mini
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def is_known(network: torch.nn.Module) -> bool:
     return type(network).__name__ == "BertModel" and config.hidden_act == "gelu" and kind == "absolute"
 
 
-def graph(network: torch.nn.Module, seen: Mapping[str, Seen] | None = None) -> Graph:
+def graph(network: torch.nn.Module, seen: Mapping[str, Range] | None = None) -> Graph:
     """The graph of a network, in bytes where `seen` holds what calibration met."""
     config: Any = network.config
     weights = {

@@ -14,7 +14,7 @@ import numpy as np
 
 from demur.export import bert_graph
 from demur.export.bert_graph import FLOAT, INPUTS, _Bert
-from demur.export.graph import Array, Graph, Seen
+from demur.export.graph import Array, Graph, Range
 
 if TYPE_CHECKING:
     from demur.nets.readers.mini import Mini
@@ -25,7 +25,7 @@ def is_known(network: Mini) -> bool:
     return bert_graph.is_bert(network.scorer)
 
 
-def graph(network: Mini, seen: Mapping[str, Seen] | None = None) -> Graph:
+def graph(network: Mini, seen: Mapping[str, Range] | None = None) -> Graph:
     """The graph of a network, in bytes where `seen` holds what calibration met."""
     config: Any = network.config
     weights = {

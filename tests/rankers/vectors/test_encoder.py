@@ -89,7 +89,7 @@ def test_prompts_are_the_models_own_unless_said(tmp_path: Path) -> None:
 
 
 def test_a_prompt_may_have_both_kinds_of_quotation_marks() -> None:
-    for prompt in ("it's \"said\": ", "\"'", "a\\\"'\\", "['\"("):
+    for prompt in ('it\'s "said": ', "\"'", "a\\\"'\\", "['\"("):
         ranker = EncoderRanker(question_prompt=prompt)
         assert demur.ranker(ranker.spec) == ranker
         fused = demur.ranker(f"fusion(rankers=[{ranker.spec}; overlap])")

@@ -12,7 +12,7 @@ from demur import cache
 from demur.asking.meaning import chance
 from demur.asking.quoting import asked
 from demur.embedders.base import Vectors
-from demur.embedders.caching import Kept, cached_in_memory, cached_on_disk
+from demur.embedders.caching import CachedEmbedder, cached_in_memory, cached_on_disk
 from demur.embedders.encoders.encoder import Encoder
 from demur.embedders.encoders.loading import PACKAGED
 from demur.embedders.vector_store import BoolArray
@@ -46,7 +46,7 @@ def maker() -> Encoder:
 
 
 @lru_cache(maxsize=2)
-def _embedder(place: str) -> Kept:
+def _embedder(place: str) -> CachedEmbedder:
     return cached_in_memory(cached_on_disk(maker()))
 
 

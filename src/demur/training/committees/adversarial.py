@@ -15,7 +15,7 @@ from demur.rankers.ensembles.committee import Committee
 from demur.rankers.match_nets.match_nets import Match, Trained
 from demur.specs import parse
 from demur.training import innermost
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.committees.irgan_rules import PRESETS, IrganRules
 from demur.training.committees.members import Members, sampled
 from demur.training.dev_set import NEVER, checkpoint_name, judges, on_dev, sole
@@ -133,7 +133,7 @@ class Adversarial(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> Ranker:
         """What `take` says of the nets that these pools teach, beginning with the one to start from."""
         torch = require("torch", extra="encoder")

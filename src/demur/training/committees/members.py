@@ -14,7 +14,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.ensembles.committee import HOW, Committee
 from demur.rankers.match_nets.match_nets import Match
 from demur.training import innermost
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import judges, on_dev, sole
 from demur.types import FloatArray, Pool
 
@@ -95,7 +95,7 @@ class Members(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> Ranker:
         """What is taken of the committee to start from; of the pools only dev is looked at."""
         if not isinstance(start, Committee):
