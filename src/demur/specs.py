@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -45,6 +45,10 @@ class Spelled:
     """A named thing that its spelling builds again: a frozen dataclass whose fields are its settings."""
 
     name: ClassVar[str]
+    edition: ClassVar[int] = 1
+    """Raised when a change of the code changes what it gives: results of older editions are stale."""
+    unsaid: ClassVar[Mapping[str, str]] = {}
+    """What settings mean that are empty, where results depend on it."""
 
     @property
     def spec(self) -> str:

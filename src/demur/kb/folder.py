@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from demur.errors import DataError, UsageError
 from demur.kb import syncing
 from demur.kb.index.embedding import embed
@@ -138,13 +136,6 @@ class KnowledgeBase(ReadBase):
             count = embed(self._truth(), self._meanings, embedder or Encoder(PACKAGED), advance)
         self.refresh()
         return count
-
-    @property
-    def embedded(self) -> int:
-        """How many passages can be found by meaning."""
-        now = self._now()
-        places = np.unique(self._meanings.passages)
-        return int(np.count_nonzero((places <= now.newest) & ~np.isin(places, self._dead)))
 
     @property
     def embedder(self) -> str:

@@ -57,9 +57,6 @@ def noting(log: list[dict[str, Any]], report: Reporter = silent) -> Reporter:
 class Trainer(Spelled, ABC):
     """A frozen dataclass whose fields are its settings; among them is ``seed``, if it draws anything."""
 
-    edition: ClassVar[int] = 1
-    """Raised when a change of the code changes what is learnt: kept models of older editions are not used."""
-
     reads: ClassVar[bool] = False
     """Whether what it makes quotes from passages, and ranks only by the way."""
 

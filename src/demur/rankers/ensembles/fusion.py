@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
@@ -31,7 +31,7 @@ class Fusion(Ensemble):
     name: ClassVar[str] = "fusion"
     ways: ClassVar[tuple[str, ...]] = ("zscore", "rrf", "rank")
     called: ClassVar[str] = "ranker"
-    unsaid: ClassVar[dict[str, str]] = {"rankers": RANKERS}  # what results of a bare one depend on, too
+    unsaid: ClassVar[Mapping[str, str]] = {"rankers": RANKERS}
     rankers: str = ""
     how: str = "zscore"
     weights: str = ""

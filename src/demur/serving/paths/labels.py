@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 
-from demur.asking.gates.base_gate import NAME
+from demur.asking.gates.base_gate import NAME, BaseGate
 from demur.asking.quoting import asked as words_of
 from demur.asking.quoting import quote
 from demur.asking.reading import within
@@ -184,9 +184,9 @@ def paths(server: Server) -> APIRouter:
             gate = await asyncio.to_thread(_calibrated, base, found, known, body)
             await asyncio.to_thread(_kept, gate, base.path / NAME)
             session = await asyncio.to_thread(base.current)
-            promise = getattr(session.gate, "promise", None)
+            judge = session.gate
             return {
-                "promise": promise,
+                "promise": judge.promise if isinstance(judge, BaseGate | Gate) else None,
                 "threshold": gate.plain_threshold,
                 "certificate": dict(gate.certificate),
             }
