@@ -38,7 +38,7 @@ def test_the_picture_of_the_house_has_every_room() -> None:
 def test_contributing_says_where_each_verb_is() -> None:
     assert house.table_of_verbs() in (make_docs.ROOT / "CONTRIBUTING.md").read_text("utf-8"), "run make docs"
     found = house.verbs()
-    assert found["ask"].name == "ask.py" and found["kb add"] == found["kb"] and len(found) == len(set(found))
+    assert found["ask"].name == "ask.py" and found["kb add"] == found["kb"]
 
 
 def test_a_block_goes_between_its_marks() -> None:

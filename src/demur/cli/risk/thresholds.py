@@ -102,11 +102,12 @@ def planned(plan: Plan, json: bool) -> None:
             threshold = "all pass" if level.threshold is None else f"{level.threshold:.4g}"
             table.add_row(percent(level.risk), percent(round(level.coverage, 3)), threshold, "enough")
         else:
-            more = (
-                "too many are wrong at every threshold"
-                if level.more is None
-                else f"about {_round(level.more)} more"
-            )
+            if level.more is not None:
+                more = f"about {_round(level.more)} more"
+            elif level.fewest is not None:
+                more = f"too few to say; {level.fewest:,} answers or more"
+            else:
+                more = "too many are wrong at every threshold"
             table.add_row(percent(level.risk), "–", "–", more)
     console = stdout()
     console.print(table)
