@@ -95,7 +95,7 @@ class Reading(Qualifier):
         others = [observe(each, read, fixed=seen) for each in self._others]
         others += [observe(reader, read, fixed=seen, dropout=number) for number in range(self.passes)]
         confidences = kept.doubt.confidence_of(seen, others)
-        confidences = np.where(seen.first > 0, confidences, kept.doubt.least)
+        confidences = np.where(seen.first > 0, confidences, kept.doubt.lowest)
         found[places] = np.where(seen.says, confidences, -np.inf) if self.quoting else confidences
         return scored.of_top(found)
 

@@ -112,8 +112,8 @@ def planned(plan: Plan, json: bool) -> None:
     console = stdout()
     console.print(table)
     if any(level.coverage is None for level in plan.levels):
-        least = "no risk below 99 %" if plan.lowest is None else f"{percent(plan.lowest)} wrong"
-        console.print(f"\nThe lowest risk that these labels can promise: {least}.", markup=False)
+        lowest = "no risk below 99 %" if plan.lowest is None else f"{percent(plan.lowest)} wrong"
+        console.print(f"\nThe lowest risk that these labels can promise: {lowest}.", markup=False)
     told = f"{plan.questions:,} labelled questions, {plan.tested:,} of them tested on"
     console.print(f"\n{plan.ranker}, {plan.qualifier}: {told}", markup=False)
     console.print(f"Each risk by itself, with {percent(plan.confidence)} confidence.", markup=False)

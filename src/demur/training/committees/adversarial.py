@@ -72,8 +72,8 @@ class Adversarial(Trainer):
             raise UnknownName("adversary", self.adversary, ADVERSARIES)
         if self.preset not in PRESETS:
             raise UnknownName("preset", self.preset, PRESETS)
-        least = self.patience, self.pool, self.margin, self.seed
-        if min(self.epochs, self.batch, self.shown, self.every) < 1 or min(least) < 0:
+        not_negative = self.patience, self.pool, self.margin, self.seed
+        if min(self.epochs, self.batch, self.shown, self.every) < 1 or min(not_negative) < 0:
             what = "epochs, batch, shown and every must be 1 or more"
             raise UsageError(f"{what}; patience, pool, margin and seed 0 or more")
         if min(self.learning_rate, self.generator_rate, self.temperature) < 0:
