@@ -23,7 +23,10 @@ RankerOption = Annotated[
 ]
 ReaderOption = Annotated[
     str | None,
-    typer.Option(help="The reader that quotes: a folder, or none. Default: the ranker, if it can quote."),
+    typer.Option(
+        help="The reader that quotes the answer: a folder. none: quote whole sentences. Default: the ranker, "
+        "if it can quote."
+    ),
 ]
 HostOption = Annotated[
     str, typer.Option(help="The address to listen on; other machines can only be served with a key.")

@@ -68,14 +68,7 @@ class MatchTrainer(Trainer):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        positive = (
-            self.negatives,
-            self.epochs,
-            self.batch,
-            self.question_words,
-            self.answer_words,
-            self.buckets,
-        )
+        counts = self.negatives, self.epochs, self.batch, self.question_words, self.answer_words, self.buckets
         if min(counts) < 1 or min(self.margin, self.weight_decay, self.patience, self.seed) < 0:
             what = "negatives, epochs, batch, question_words, answer_words and buckets must be 1 or more"
             raise UsageError(f"{what}; margin, weight_decay, patience and seed 0 or more")
