@@ -38,7 +38,8 @@ def add(
         str | None,
         typer.Option(
             metavar="LANGUAGE",
-            help="The language of the stemmer, or none; only for a new base. Default: english.",
+            help="For a new base, the language of its texts: the search ignores its word endings. none: it "
+            "does not. Default: english.",
         ),
     ] = None,
     words_only: WordsOnlyFlag = False,

@@ -51,7 +51,7 @@ def calibrate(
     method: Annotated[
         str,
         typer.Option(
-            help="ltt (learn then test) or bonferroni. Others do not keep the promise, and are for comparison."
+            help="ltt (learn then test) or bonferroni. Others, for comparison only, keep no promise."
         ),
     ] = "ltt",
     grid: Annotated[
@@ -59,7 +59,10 @@ def calibrate(
         typer.Option(help="Other pools, labelled or not: the thresholds to test are their confidences."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Random seed: which labelled pools make the thresholds, without --grid.")
+        int,
+        typer.Option(
+            help="Without --grid: random seed of which labelled pools choose the thresholds to test."
+        ),
     ] = 0,
     output: Annotated[
         str | None,
@@ -71,7 +74,8 @@ def calibrate(
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show which risks the labels can promise.")] = False,
     check: Annotated[
-        str | None, typer.Option(metavar="GATE", help="Check this gate on DATA, labelled or not.")
+        str | None,
+        typer.Option(metavar="GATE", help="Check whether DATA, labelled or not, contradicts this gate."),
     ] = None,
     sets: Annotated[
         float | None,
