@@ -39,12 +39,12 @@ class Adversarial(Trainer):
     ``irgan``, a second net that learns to choose what the first scores too high; ``mined``, those that the
     net itself scores highest; ``bm25``, those with most words of the question; ``none``, any. Of the presets,
     ``paper`` and ``code`` do as was published; ``fixed`` corrects their errors, and fills a pool with the
-    question's own wrong answers first, or by `strangers` with those of any question, as they do. A setting of
-    0 means the preset's own.
+    question's own wrong answers first. With ``strangers=true`` it takes wrong answers of any question, as
+    they do. A setting of 0 means the preset's own.
 
-    The net is kept every `every`-th epoch, first and last among them, with its dev measure `early`; `take`
-    says what is made of these: see the trainer ``members``. With `patience`, training ends after so many
-    epochs without a gain.
+    The net is kept after every `every`-th epoch, the first and the last among them, with its dev measure
+    `early`; `take` says what is made of these: see the trainer ``members``. With `patience`, training ends
+    after so many epochs without a gain.
     """
 
     name: ClassVar[str] = "adversarial"
