@@ -14,7 +14,7 @@ from demur.nets.transformers.cross_encoder import freeze_words, score
 from demur.nets.transformers.features import caught
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.rankers.cross_encoders.pairs import tokenised
-from demur.training.objectives.base import Objective, Plain, Seen
+from demur.training.objectives.base import Objective, Plain, ScoredPairs
 from demur.training.objectives.pool_losses import Loss
 from demur.training.objectives.scan import ScanObjective
 from demur.types import Pool
@@ -47,7 +47,9 @@ def stepping(objective: Objective) -> Callable[[], None]:
         with torch.autocast(device, torch.bfloat16), caught(network, objective.wants) as held:
             scores = score(network, batch)
             places = torch.arange(BATCH, device=device)
-            loss = objective(Seen(scores, right, [4] * (BATCH // 4), places, held[0] if held else None))
+            loss = objective(
+                ScoredPairs(scores, right, [4] * (BATCH // 4), places, held[0] if held else None)
+            )
         loss.backward()  # type: ignore[no-untyped-call]  # torch says no type here
         optimiser.step()
         loss.item()

@@ -20,7 +20,7 @@ import demur
 from demur import precision, registry
 from demur.data import formats
 from demur.embedders import embedder
-from demur.embedders.caching import Kept, cached_on_disk
+from demur.embedders.caching import CachedEmbedder, cached_on_disk
 from demur.embedders.encoders.encoder import Encoder
 from demur.errors import DataError, UsageError
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
@@ -184,7 +184,7 @@ def test_vectors_of_either_precision_are_kept_apart(monkeypatch: pytest.MonkeyPa
     exact = cached_on_disk(auto).embed(["the cape"])
     raced(monkeypatch, 3.0)
     half = cached_on_disk(auto)
-    assert isinstance(half, Kept) and half.fingerprint == auto.fingerprint
+    assert isinstance(half, CachedEmbedder) and half.fingerprint == auto.fingerprint
     assert (half.embed(["the cape"]) != exact).any()
     named = embedder("encoder", model=toys.bert(), precision="fp32")
     assert (cached_on_disk(named).embed(["the cape"]) == exact).all()

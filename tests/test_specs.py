@@ -74,6 +74,15 @@ def test_what_cannot_be_read_is_one_line(text: str) -> None:
     assert repr(text) in str(caught.value) and "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["bm25, encoder", "bm25; encoder", "bm25 encoder", "a|b", "a(b=c, d)", "a(b=c; d)", "a(b=(c; d))"],
+)
+def test_a_list_that_is_written_in_another_way_is_told_how(text: str) -> None:
+    with pytest.raises(UsageError, match=r"separated by semicolons: fusion\(rankers=\[bm25; encoder\]\)"):
+        parse(text)
+
+
 def spelled(tree: Tree) -> str:
     """Rankers within rankers."""
     name, members = tree

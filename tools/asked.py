@@ -31,8 +31,9 @@ than the other rows.
 _LEVELS = """
 ## What makes the first passage likely
 
-AUROC on each dev set of a chance that was learnt from all others, by the signals it is made of; the best
-mean is taken.
+AUROC on each dev set of a probability that was learnt from all others, by the signals it is made of; the best
+mean is taken. `score` and `quote` are `mini`'s; `words among` and `meaning among` say by how many standard
+deviations a passage's words and meaning are above the mean of all passages that were read.
 
 """
 _GATE = """

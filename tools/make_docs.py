@@ -26,35 +26,6 @@ DOCS = ROOT / "docs"
 FINDINGS = figures.TEMPLATES / "findings.md"
 SEEN, BETWEEN = figures.TEMPLATES / "results.md", "\n\n"  # there is only results.toml: recipes have the text
 PAPERS = ("scarce", "committee", "scan", "risk", "mini")
-VERBS = [
-    "ask",
-    "advise",
-    "rank",
-    "score",
-    "evaluate",
-    "compare",
-    "train",
-    "export",
-    "calibrate",
-    "serve",
-    "mcp",
-    "plot",
-    "reproduce",
-    "vectors",
-    "vectors train",
-    "vectors show",
-    "vectors convert",
-    "data",
-    "data list",
-    "data show",
-    "data check",
-    "kb",
-    "kb add",
-    "kb update",
-    "kb remove",
-    "kb status",
-    "kb rebuild",
-]
 QUESTIONS = [  # as `make run` asks
     "What should I do when I have lost my membership card?",
     "How can I book the cargo bike for next Saturday?",
@@ -86,7 +57,7 @@ NOTICE = "<!-- Written by `make docs`. Do not edit by hand. -->\n\n"
 
 def cli() -> str:
     """`docs/cli.md`: the real --help of every verb."""
-    pages = [f"## demur {verb}\n\n```text\n{_help(*verb.split())}```\n" for verb in VERBS]
+    pages = [f"## demur {verb}\n\n```text\n{_help(*verb.split())}```\n" for verb in house.verbs()]
     return f"{NOTICE}# The command line\n\n```text\n{_help()}```\n\n" + "\n".join(pages)
 
 
@@ -212,9 +183,10 @@ def readme() -> str:
 
 
 def contributing() -> str:
-    """`CONTRIBUTING.md`, with the picture of the house."""
+    """`CONTRIBUTING.md`, with the picture of the house, and where each verb is."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    return between(text, "house", f"```text\n{house.picture()}\n```")
+    text = between(text, "house", f"```text\n{house.picture()}\n```")
+    return between(text, "verbs", house.table_of_verbs())
 
 
 def between(text: str, name: str, block: str) -> str:

@@ -12,7 +12,14 @@ from demur.specs import spell
 
 SET = ("ranker", "reader", "doubt", "embedder", "trainer", "qualifier")
 INTRODUCTION = """What may be in brackets behind a name, as in `--ranker "bm25(k1=0.9)"`, and in the
-`settings` of a recipe's stage. Each name is shown with all its settings and their defaults."""
+`settings` of a recipe's stage. Each name is shown with all its settings and their defaults.
+A list of names, such as the rankers of a fusion, goes in brackets, separated by semicolons, and may hold
+further ones: `fusion(rankers=[bm25(k1=0.9); fusion(rankers=[mini; encoder])])`.
+
+`none` switches off what it stands for. As the ranker of `demur ask` or `calibrate` it keeps the order of the
+search, as a reader it quotes whole sentences, as a gate it means that there is none, with `stem` words are
+compared as they are, with `weights` all words count alike, with `early` training ends after the last epoch,
+and as an `adversary` it chooses wrong answers at random."""
 WIDE, EMPTY = 100, '""'
 
 

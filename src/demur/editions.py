@@ -15,11 +15,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import TypeGuard
 
 from demur import registry
 from demur.errors import UsageError
 from demur.renamed import first_spelled, new_name
-from demur.specs import Spec, listed, parse
+from demur.specs import Spec, Spelled, listed, parse
 
 RAISED: dict[str, int] = {}
 """The editions of parts without a class of their own, where they are not 1."""
@@ -62,8 +63,13 @@ def edition(part: str) -> int:
     if part in RAISED:
         return RAISED[part]
     kind, _, name = part.partition(" ")
-    own = getattr(registry.find(kind, new_name(kind, name)), "edition", 1) if kind in registry.OURS else 1
-    return int(own)
+    found = registry.find(kind, new_name(kind, name)) if kind in registry.OURS else None
+    return found.edition if _is_spelled(found) else 1
+
+
+def _is_spelled(found: object) -> TypeGuard[type[Spelled]]:
+    """Whether this is a class whose spelling builds it, not a dataset or a measure."""
+    return isinstance(found, type) and issubclass(found, Spelled)
 
 
 def editions(parts: Iterable[str]) -> dict[str, int]:
@@ -128,5 +134,5 @@ def _settings(kind: str, wanted: Spec) -> dict[str, str]:
     found = registry.find(kind, wanted.name)
     every = {name: each.default for name, each in inspect.signature(found).parameters.items()}
     every |= wanted.settings
-    unsaid: dict[str, str] = getattr(found, "unsaid", {})
+    unsaid = found.unsaid if _is_spelled(found) else {}
     return {name: value or unsaid.get(name, "") for name, value in every.items() if isinstance(value, str)}

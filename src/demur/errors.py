@@ -99,21 +99,29 @@ class NoThreshold(DemurError):
         lowest: float | None,
         more: int | None,
         said: str = "",
+        fewest: int | None = None,
     ) -> None:
         self.risk, self.confidence, self.questions = risk, confidence, questions
         self.lowest, self.more = lowest, more  # a risk that could be promised; labelled questions to add
+        self.fewest = fewest  # answers needed even without an error, where few labels leave `more` open
         asked = f"{100 * risk:.4g} %"
         reach = (
             "not even 99 % can be promised"
             if lowest is None
             else f"the lowest they can promise is {100 * lowest:.4g} %"
         )
-        needed = (
-            f"for {asked} more labels would not help, as more are wrong at every threshold; "
-            "improve the ranker or its confidence"
-            if more is None
-            else f"for {asked} label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"
-        )
+        if more is not None:
+            needed = f"for {asked} label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"
+        elif fewest is not None:
+            needed = (
+                f"for {asked} label more and try again: even without an error it takes {fewest:,} answers, "
+                "and these are too few to say how often it errs"
+            )
+        else:
+            needed = (
+                f"for {asked} more labels would not help, as more are wrong at every threshold; "
+                "improve the ranker or its confidence"
+            )
         super().__init__(
             said
             or f"{questions:,} labelled questions cannot promise that at most {asked} of the answers are "

@@ -69,6 +69,12 @@ class Parts:
         """Remove what a join that was stopped has left."""
         self._remove(_HALF)
 
+    def publish(self, target: str) -> None:
+        """Move the joined file to where it is wanted."""
+        with written(target):
+            Path(target).parent.mkdir(parents=True, exist_ok=True)
+            self.joined.replace(target)
+
     def _remove(self, names: re.Pattern[str]) -> None:
         for path in self.folder.iterdir():
             if names.fullmatch(path.name):

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -23,6 +23,8 @@ _KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*")
 _AT = re.compile(r"\s*@((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
 _BARE = re.compile(r"""(?!\[)[^\s,"'=()]*""")
 _CLOSING = {"(": ")", "[": "]"}
+_SEVERAL = re.compile(r"[,;|+&\w]")
+_LIST = "; a list goes in brackets, separated by semicolons: fusion(rankers=[bm25; encoder])"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Spelled:
     """A named thing that its spelling builds again: a frozen dataclass whose fields are its settings."""
 
     name: ClassVar[str]
+    edition: ClassVar[int] = 1
+    """Raised when a change of the code changes what it gives: results of older editions are stale."""
+    unsaid: ClassVar[Mapping[str, str]] = {}
+    """What settings mean that are empty, where results depend on it."""
 
     @property
     def spec(self) -> str:
@@ -131,8 +137,9 @@ def parse(text: str) -> Spec:
             raise _unreadable(text)
         inside, place = text[place + 1 : end - 1], end
     behind = _AT.match(text, place)
-    if text[behind.end() if behind else place :].strip():
-        raise _unreadable(text)
+    rest = text[behind.end() if behind else place :].strip()
+    if rest:
+        raise _unreadable(text, _LIST if _SEVERAL.match(rest) else "")
     at = float(behind[1]) if behind else None
     if at is not None and at > sys.float_info.max:
         raise UsageError(f"the number behind the @ in {text!r} is too large")
@@ -156,7 +163,8 @@ def _settings(inside: str, whole: str) -> dict[str, Setting]:
         found = _KEY.match(part)
         value = None if found is None else _value(part[found.end() :].strip())
         if found is None or value is None:
-            raise UsageError(f"cannot read the settings in {whole!r}; write them as key=value, key=value")
+            fix = f"write them as key=value, key=value{_LIST}"
+            raise UsageError(f"cannot read the settings in {whole!r}; {fix}")
         if found[1] in settings:
             raise UsageError(f"{found[1]!r} is set twice in {whole!r}; set it once")
         settings[found[1]] = value
@@ -207,5 +215,5 @@ def _balanced(text: str) -> bool:
     return _end(f"[{text}]", 0) == len(text) + 2
 
 
-def _unreadable(text: str) -> UsageError:
-    return UsageError(f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value)")
+def _unreadable(text: str, hint: str = "") -> UsageError:
+    return UsageError(f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value){hint}")

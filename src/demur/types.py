@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,25 @@ class Span:
     start: int
     end: int
     text: str
+
+
+class SeenPassage(Protocol):
+    """What a reader sees in a passage, whatever else it knows."""
+
+    @property
+    def score(self) -> float:
+        """How well the passage answers: what the reader gives it as a ranker."""
+        ...
+
+    @property
+    def span(self) -> Span | None:
+        """The words that answer, as they stand in the passage; None if none do."""
+        ...
+
+    @property
+    def confidence(self) -> float:
+        """How sure the reader is of that."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def test_where_training_wins_it_is_recommended() -> None:
 def test_where_words_are_enough_the_simplest_is_recommended() -> None:
     found = advise(made.pools(40, by_words=True), 5)
     assert found.method.name == "bm25"
-    assert "a small net was level with about" in found.labels and found.curve is None
+    assert "until a trained net caught up" in found.labels and found.curve is None
     few = [trial for trial in found.skipped if trial.method.labels]
     assert few and all("40 labels are far too few" in trial.skipped for trial in few)
 
@@ -151,7 +151,10 @@ def test_evidence_names_the_data_that_are_alike(monkeypatch: pytest.MonkeyPatch)
     found = advise(made.pools(4, by_words=True), 5)
     assert found.method.name == "average" and "look most like ToyQA" in found.recommendation
     assert "on your own data nothing was measured" in found.recommendation
-    assert found.labels == "on ToyQA a small net was level with about 16 labelled questions"
+    assert found.labels == (
+        "4 more allow measurements on your own pools; on ToyQA it took about 16 labelled questions until a "
+        "trained net caught up with rankers that need none"
+    )
 
 
 @pytest.mark.parametrize(("mean", "tried"), [(0.9, True), (0.7, False)])
@@ -168,7 +171,7 @@ def test_a_method_without_a_fair_figure_may_be_worth_a_try(
     found = advise(made.pools(4, by_words=True), 5)
     assert found.method.name == "bm25"
     assert ("Try average too: on Near it has no fair figure, but on Far" in found.recommendation) is tried
-    assert found.labels == "unknown, as no learning curve was measured"
+    assert found.labels.startswith("4 more allow measurements on your own pools; how many it takes to train")
 
 
 def test_partly_labelled_pools_take_part() -> None:

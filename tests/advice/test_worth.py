@@ -85,7 +85,7 @@ def test_with_few_labels_advice_tries_no_net_and_says_why(
     assert [row.judged.name for row in found.rows] == ["bm25", "average"]
     assert [trial.method.name for trial in found.skipped] == ["siamese", "siamese + bm25"]
     assert all("12 labels are far too few" in trial.skipped for trial in found.skipped)
-    assert found.labels.startswith("on set 0 a small net was level with about")
+    assert found.labels.startswith("on set 0 it took about")
     assert found.method.name == "average" and asked == ["average"], (
         "of what is far behind nobody asks the cost"
     )

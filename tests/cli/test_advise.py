@@ -98,7 +98,7 @@ def test_without_labels_it_says_that_nothing_was_measured(data: Path) -> None:
     assert "0 of your 30 pools have both a right and a wrong answer marked" in result.stdout.replace(
         "\n", " "
     )
-    assert "More labels: on " in result.stdout  # of the most similar data with a learning curve
+    assert "More labels: 8 more allow" in result.stdout  # of the most similar data with a learning curve
     assert "add --label-next 20" in result.stdout and "at that risk" not in result.stdout
     risky = advise(data / "bare.jsonl", "--risk", "0.1")
     assert "Without labels, how many" in risky.stdout

@@ -10,7 +10,7 @@ import pytest
 
 import demur
 from demur.doubt import doubt, observe
-from demur.doubt.doubt_folder import Kept, open_doubt, place_of, save, train_doubt
+from demur.doubt.doubt_folder import TrainedDoubt, open_doubt, place_of, save, train_doubt
 from demur.doubt.probing.probe_cnn import ProbeCNN
 from demur.doubt.probing.probe_training import ProbeTrainer
 from demur.doubt.qualifier import Reading
@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     reader = resolve_reader(path)
     probes = ProbeTrainer(epochs=1).train(reader, pools())
     seen = observe(reader, pools(), probes)
-    save(Kept(ProbeCNN(epochs=1).fit(seen, RIGHT), probes), reader)
+    save(TrainedDoubt(ProbeCNN(epochs=1).fit(seen, RIGHT), probes), reader)
     return path
 
 
@@ -54,7 +54,7 @@ def test_any_doubt_can_be_kept(folder: Path, tmp_path: Path, spec: str) -> None:
     reader = resolve_reader(folder)
     seen = observe(reader, pools())
     fitted = doubt(spec).fit(seen, RIGHT)
-    save(Kept(fitted), reader, tmp_path / "doubt", {"data": "toys"})
+    save(TrainedDoubt(fitted), reader, tmp_path / "doubt", {"data": "toys"})
     kept = open_doubt(reader, tmp_path / "doubt")
     assert (kept.doubt.confidence_of(seen, [seen]) == fitted.confidence_of(seen, [seen])).all()
     assert json.loads((tmp_path / "doubt" / "ranker.json").read_text())["made"]["data"] == "toys"
@@ -78,13 +78,13 @@ def test_a_doubt_of_another_reader_or_a_broken_one_is_refused(folder: Path, tmp_
     with pytest.raises(UsageError, match="is not in a folder"):
         open_doubt(SpanReader(model=toys.answerer()))
     reader = resolve_reader(folder)
-    save(Kept(doubt("learned").fit(observe(reader, pools()), RIGHT)), reader, tmp_path / "doubt")
+    save(TrainedDoubt(doubt("learned").fit(observe(reader, pools()), RIGHT)), reader, tmp_path / "doubt")
     file = tmp_path / "doubt" / "learnt.safetensors"
     file.write_bytes(file.read_bytes()[:-1] + b"x")
     with pytest.raises(DataError, match="checksum"):
         open_doubt(reader, tmp_path / "doubt")
     with pytest.raises(UsageError, match="fit it before"):
-        Kept(ProbeCNN())
+        TrainedDoubt(ProbeCNN())
 
 
 def test_it_qualifies_what_any_ranker_puts_first(folder: Path) -> None:
@@ -142,7 +142,7 @@ for name in ("torch", "transformers", "sklearn"):
 import numpy as np
 from demur.doubt import doubt
 from demur.doubt.probing.probes import drawn
-from demur.doubt.doubt_folder import Kept
+from demur.doubt.doubt_folder import TrainedDoubt
 from demur.doubt.probing.probe_cnn import forward
 from doubt.seen import made
 seen, right = made(20)

@@ -58,7 +58,6 @@ def test_loading_is_quiet_and_leaves_all_as_it_was(model: Path, capfd: pytest.Ca
         ({"model": ""}, "needs a model"),
         ({"max_length": -1}, "max_length=-1 cuts everything"),
         ({"revision": "main"}, "revision=main is for models of the Hugging Face hub"),
-        ({"prompt": '"it\'s"'}, "not both"),
     ],
 )
 def test_wrong_settings_are_one_line(wrong: dict[str, Any], said: str) -> None:

@@ -17,7 +17,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.opening import save
 from demur.training import trainer
 from demur.training.committees.irgan import chances, deserved, hinge, reward
-from demur.training.objectives.base import Objective, Plain, Seen
+from demur.training.objectives.base import Objective, Plain, ScoredPairs
 from demur.training.objectives.decorrelation import PRESETS, learnt
 from demur.training.objectives.distilled import Distilling
 from demur.training.objectives.pool_losses import Loss
@@ -154,7 +154,7 @@ STARTS = {"adversarial": "match-pyramid", "members": "adversarial"}
 WITH_DEV = ("adversarial", "members")
 
 STEPS = ("debiased", "distilled", "group-dro", "plain", "scan")
-STEP = Seen(
+STEP = ScoredPairs(
     torch.tensor([1.5, -0.5, 0.3, 2.0, 0.1]),
     torch.tensor([True, False, False, True, False]),
     [2, 3],
@@ -180,7 +180,7 @@ def objective(name: str) -> list[float]:
         for loss in losses[1:2] if name == "group-dro" else losses:
             for one in each[name](loss):
                 leaf = STEP.scores.clone().requires_grad_()
-                seen = Seen(leaf, STEP.right, STEP.sizes, STEP.pairs, STEP.features)
+                seen = ScoredPairs(leaf, STEP.right, STEP.sizes, STEP.pairs, STEP.features)
                 value = one(seen)
                 (gradient,) = torch.autograd.grad(value, leaf)
                 found += [float(value.detach()), *gradient.tolist()]

@@ -16,7 +16,7 @@ from demur.asking import Library, as_plain
 from demur.errors import DataError, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
-from demur.kb.syncing import Report
+from demur.kb.syncing import FileReport
 from kb.base_toys import Hashing, found, held, write
 
 HANDBOOK = {
@@ -40,7 +40,7 @@ def kb(tmp_path: Path, docs: Path) -> KnowledgeBase:
     return made
 
 
-def statuses(reports: list[Report]) -> dict[str, str]:
+def statuses(reports: list[FileReport]) -> dict[str, str]:
     return {Path(report.source).name: report.status for report in reports}
 
 

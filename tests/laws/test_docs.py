@@ -35,6 +35,12 @@ def test_the_picture_of_the_house_has_every_room() -> None:
     assert drawn in (make_docs.ROOT / "CONTRIBUTING.md").read_text("utf-8"), "run make docs"
 
 
+def test_contributing_says_where_each_verb_is() -> None:
+    assert house.table_of_verbs() in (make_docs.ROOT / "CONTRIBUTING.md").read_text("utf-8"), "run make docs"
+    found = house.verbs()
+    assert found["ask"].name == "ask.py" and found["kb add"] == found["kb"]
+
+
 def test_a_block_goes_between_its_marks() -> None:
     page = "a\n<!-- x -->\n<!-- /x -->\nb\n"
     once = make_docs.between(page, "x", "new")

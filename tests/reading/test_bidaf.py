@@ -90,7 +90,7 @@ def test_words_and_signs_have_their_places() -> None:
     assert [text[a:b] for a, b in vocabulary.spans(text)] == [
         *("Café", "-", "U", ".", "S", ".", "cafe\u0301", "船", "に", "🎉", "!", "x"),
     ]
-    known, fixed = vocabulary.learnt([text, "café"], least=2)
+    known, fixed = vocabulary.learnt([text, "café"], minimum_count=2)
     assert known.words == ["café"] and fixed == 0
     words, letters, places = known.read("CAFÉ café x zzz")
     assert words.tolist() == [2, 2, 1, 1] and places.tolist() == [[0, 4], [5, 9], [10, 11], [12, 15]]

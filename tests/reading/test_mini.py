@@ -15,7 +15,7 @@ from demur.errors import DataError, UsageError
 from demur.export.export import export
 from demur.export.mini import Alike
 from demur.reading.confidence import ConfidenceModel, names
-from demur.reading.one_pass import Look, OnePassReader
+from demur.reading.one_pass import OnePassReader, ScoredReading
 from demur.reading.readers.mini import Mini
 from demur.types import Pool
 from laws import toys
@@ -44,7 +44,7 @@ def small(precision: str = "fp32") -> Mini:
     return found
 
 
-def near(one: Look, other: Look, by: float) -> bool:
+def near(one: ScoredReading, other: ScoredReading, by: float) -> bool:
     return (
         abs(one.score - other.score) < by
         and abs(one.reading.null_odds - other.reading.null_odds) < by

@@ -77,7 +77,7 @@ def make(folder: Path) -> None:
     save(quoting, folder / "doubted")
     quoting = reader(folder / "doubted")
     fitted = named_doubt("learned(features='proba; margin')").fit(observe(quoting, READ), RIGHT)
-    doubt_folder.save(doubt_folder.Kept(fitted), quoting)
+    doubt_folder.save(doubt_folder.TrainedDoubt(fitted), quoting)
     names = [*MODELS, *MATCHING, "committee", "doubted", "onnx", "onnx-mini", "onnx-match"]
     found: dict[str, object] = {name: scores(folder / name) for name in names}
     found["doubt of a reader"] = doubted(folder / "doubted")

@@ -12,7 +12,7 @@ from torch import nn
 from demur.errors import DataError, UsageError
 from demur.training import trainer
 from demur.training.loop.fitting import Schedule, fit
-from demur.training.objectives.base import Objective, Seen
+from demur.training.objectives.base import Objective, ScoredPairs
 from demur.training.objectives.pool_losses import Loss, listwise, loss_of, pointwise
 from demur.types import Pool
 from training.cross_encoders.test_cross_encoder import POOLS, quick
@@ -31,7 +31,7 @@ class Counting(Objective):
         self.scale = nn.Parameter(torch.ones(()))
         self.register_buffer("steps", torch.zeros(()))
 
-    def forward(self, seen: Seen) -> torch.Tensor:
+    def forward(self, seen: ScoredPairs) -> torch.Tensor:
         self.steps += 1
         return (self.scale * seen.scores).square().mean() + 0.01 * self.steps * self.scale.square()
 
@@ -54,7 +54,7 @@ def trained(
         if taken > stop_at:
             raise KeyboardInterrupt
         scores = net(inputs[step])[:, 0]
-        return objective(Seen(scores, scores > 0, [len(step)], torch.tensor(step))), len(step)
+        return objective(ScoredPairs(scores, scores > 0, [len(step)], torch.tensor(step))), len(step)
 
     def judge() -> float:
         assert not net.training

@@ -242,7 +242,7 @@ def _by_other_data(
         informative=informative,
         pools=len(pools),
         missing=tuple(missing),
-        labels=_labels_needed(known),
+        labels=f"{FEWEST - informative} more allow measurements on your own pools; {_labels_needed(known)}",
         other_data=known,
         facts=facts,
     )
@@ -250,11 +250,11 @@ def _by_other_data(
 
 def _labels_needed(known: OtherData | None) -> str:
     if known is None or math.isnan(known.labels):
-        return "unknown, as no learning curve was measured"
+        return "how many it takes to train a net is unknown, as no learning curve was measured"
     if math.isinf(known.labels):
-        return f"on {known.curves} no number of labels that we tried was enough for a small net"
+        return f"on {known.curves} no trained net caught up with rankers that need no labels, with any number"
     many = f"about {curves.rounded(known.labels)} labelled questions"
-    return f"on {known.curves} a small net was level with {many}"
+    return f"on {known.curves} it took {many} until a trained net caught up with rankers that need none"
 
 
 def final(advice: Advice, pools: Sequence[Pool], seed: int) -> Ranker:

@@ -15,7 +15,7 @@ from demur.reading import Reader, Reading
 from demur.reading import reader as reader_named
 from demur.reading.one_pass import OnePassReader
 from demur.specs import parse
-from demur.types import Pool, Span
+from demur.types import Pool, SeenPassage, Span
 
 if TYPE_CHECKING:
     from demur.asking.gates.gate import Gate
@@ -33,30 +33,11 @@ class Look(NamedTuple):
     confidence: float
 
 
-class Seen(Protocol):
-    """What a look says of one passage, whatever else it knows."""
-
-    @property
-    def score(self) -> float:
-        """What `score` would have given the passage."""
-        ...
-
-    @property
-    def span(self) -> Span | None:
-        """The answer as it stands in the passage, or None."""
-        ...
-
-    @property
-    def confidence(self) -> float:
-        """How sure it is that this is the answer."""
-        ...
-
-
 @runtime_checkable
 class Looker(Protocol):
     """A ranker that also reads, in the same pass: ``mini``, or anything with this method."""
 
-    def look(self, question: str, passages: Sequence[str]) -> Sequence[Seen]:
+    def look(self, question: str, passages: Sequence[str]) -> Sequence[SeenPassage]:
         """A look at each passage."""
         ...
 
@@ -116,7 +97,7 @@ def looks(reader: object, question: str, passages: Sequence[str]) -> list[Look]:
     return [_look(each) for each in readings]
 
 
-def look_pools(reader: object, pools: Sequence[Pool]) -> Sequence[Sequence[Seen]]:
+def look_pools(reader: object, pools: Sequence[Pool]) -> Sequence[Sequence[SeenPassage]]:
     """What a reader sees in each candidate of each pool, in as few passes as it can."""
     if isinstance(reader, OnePassReader):
         return reader.look_pools(pools)

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
-from typing import cast
+from typing import TypeGuard, cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
@@ -20,7 +20,7 @@ from demur.asking.packaged import MEANING
 from demur.asking.reading import check_quotes, looks, reader_for, reads
 from demur.asking.searching import DEPTH, Search
 from demur.errors import DemurError, UsageError
-from demur.kb.base import Passages
+from demur.kb.base import Passages, Searchable
 from demur.kb.read import ReadBase
 from demur.rankers import Ranker
 from demur.rankers import ranker as ranker_named
@@ -70,12 +70,15 @@ class Session:
             raise UsageError(f"{what}; take the ranker {MEANING}, or leave the budget out")
         if budget is not None:
             milliseconds(budget)  # or it says what a budget is, before any file is read
-        if _are_passages(documents) and stem not in ("english", cast(Passages, documents).stem):
-            kept = cast(Passages, documents).stem
-            raise UsageError(f"these passages keep to stem={kept}, not {stem}; leave the language out")
-        library = documents if _are_passages(documents) else Library(cast(Documents, documents), stem)
+        if not _are_passages(documents):
+            library: Passages = Library(cast(Documents, documents), stem)
+        elif stem in ("english", documents.stem):
+            library = documents
+        else:
+            what = f"these passages keep to stem={documents.stem}, not {stem}"
+            raise UsageError(f"{what}; leave the language out")
         known = who if who in (*AS_FOUND, MEANING) else ranker_named(who)
-        search = searching(cast(Passages, library), known, budget)
+        search = searching(library, known, budget)
         quoting = reader_for(reader, search.ranker)
         if judge is not None:
             try:
@@ -181,9 +184,9 @@ def ask(
     return Session.open(documents, ranker, gate, reader, risk, stem, budget, lapse).ask(question, top)
 
 
-def _are_passages(documents: object) -> bool:
+def _are_passages(documents: object) -> TypeGuard[Passages]:
     """Whether these are passages made ready already: a library, or a knowledge base."""
-    return hasattr(documents, "by_words") and hasattr(documents, "by_meaning")
+    return isinstance(documents, Searchable)
 
 
 def searching(library: Passages, who: str | Path | Ranker, budget: str | None = None) -> Search:
@@ -201,8 +204,8 @@ def _say_lacking(library: Passages) -> None:
     """Warn where passages have no vectors that a question can be compared with."""
     if isinstance(library, ReadBase) and library.tended:
         return
-    ours = library.embedder == maker().fingerprint
-    lacking = len(library) - (int(getattr(library, "embedded", len(library))) if ours else 0)
+    embedded = library.embedded if isinstance(library, ReadBase) else len(library)
+    lacking = len(library) - (embedded if library.embedder == maker().fingerprint else 0)
     if lacking:
         which = f"{lacking:,} of {len(library):,} passages are found by words alone"
         _log.warning("%s, as they have no vectors yet; demur kb update makes them (Python: embed())", which)

@@ -1,1 +1,1 @@
-"""The command line: a file for each verb, in a folder named like the room that it calls."""
+"""The command line: a file for each verb, beside the verbs that are most like it."""

@@ -9,18 +9,28 @@ from demur.renamed import old_names
 
 if TYPE_CHECKING:
     from demur.doubt.base import Doubt, doubt
-    from demur.doubt.doubt_folder import Kept, open_doubt, save, train_doubt
+    from demur.doubt.doubt_folder import TrainedDoubt, open_doubt, save, train_doubt
     from demur.doubt.observed import Observed
     from demur.doubt.observing import observe
     from demur.doubt.probing.probes import Probes
 
-__all__ = ["Doubt", "Kept", "Observed", "Probes", "doubt", "observe", "open_doubt", "save", "train_doubt"]
+__all__ = [
+    "Doubt",
+    "Observed",
+    "Probes",
+    "TrainedDoubt",
+    "doubt",
+    "observe",
+    "open_doubt",
+    "save",
+    "train_doubt",
+]
 
 _HOMES = {
     **{"Doubt": "base", "doubt": "base", "Observed": "observed", "Probes": "probing.probes"},
     **{
         "observe": "observing",
-        "Kept": "doubt_folder",
+        "TrainedDoubt": "doubt_folder",
         "open_doubt": "doubt_folder",
         "save": "doubt_folder",
         "train_doubt": "doubt_folder",

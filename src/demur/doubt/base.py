@@ -31,7 +31,7 @@ class Doubt(Spelled, ABC):
 
     pictures: ClassVar[bool] = False
     """Whether it looks at what probes see."""
-    least: ClassVar[float] = 0.0
+    lowest: ClassVar[float] = 0.0
     """The confidence where there is nothing to quote: no higher than that of any span."""
 
     @abstractmethod

@@ -28,7 +28,7 @@ _LEARNT, _PROBES = "learnt.safetensors", "probes.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class TrainedDoubt:
     """A doubt that knows all it needs, and the probes, if it looks at what they see."""
 
     doubt: Doubt
@@ -58,7 +58,9 @@ class Kept:
         return self.doubt.confidence_of(observe(reader, pools, self.probes))
 
 
-def train_doubt(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Sequence[Pool] = ()) -> Kept:
+def train_doubt(
+    how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: Sequence[Pool] = ()
+) -> TrainedDoubt:
     """A doubt of a reader, fitted on questions of SQuAD's kind that the reader has not learnt from.
 
     Where it looks at what probes see, they learn from `train`, which the reader may have seen.
@@ -75,7 +77,7 @@ def train_doubt(how: str | Doubt, reader: Reader, pools: Sequence[Pool], train: 
     if how.needs_fitting:
         seen = observe(reader, pools, probes)
         how = how.fit(seen, seen.predictions(pools, seen.probability).correct)
-    return Kept(how, probes)
+    return TrainedDoubt(how, probes)
 
 
 def place_of(reader: Reader) -> Path:
@@ -87,7 +89,7 @@ def place_of(reader: Reader) -> Path:
 
 
 def save(
-    kept: Kept, reader: Reader, folder: Path | None = None, made: Mapping[str, Any] | None = None
+    kept: TrainedDoubt, reader: Reader, folder: Path | None = None, made: Mapping[str, Any] | None = None
 ) -> Path:
     """Write a doubt of this reader; into the reader's folder, if no other is named. The folder comes back."""
     folder = folder or place_of(reader)
@@ -101,7 +103,7 @@ def save(
     return folder
 
 
-def open_doubt(reader: Reader, folder: Path | None = None) -> Kept:
+def open_doubt(reader: Reader, folder: Path | None = None) -> TrainedDoubt:
     """The doubt of this reader in a folder, or in its own."""
     folder = folder or place_of(reader)
     model = store.open_folder(folder)
@@ -115,4 +117,4 @@ def open_doubt(reader: Reader, folder: Path | None = None) -> Kept:
     if _PROBES in model.files:
         arrays = load_file(folder / _PROBES)
         probes = Probes(tuple(arrays[name] for name in sorted(arrays)))
-    return Kept(found, probes)
+    return TrainedDoubt(found, probes)

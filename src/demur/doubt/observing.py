@@ -62,7 +62,7 @@ def observe(
     With `fixed`, another observation, it is what it says of that one's spans. With `dropout`, a seed, the
     network reads with dropout, as in training.
     """
-    seen: list[_Seen] = []
+    seen: list[_ReadWindow] = []
     with _dropping(reader, dropout):
         for pairs in portions([_pair(pool) for pool in pools], _TOGETHER):
             at = len(seen)
@@ -91,7 +91,7 @@ def _pair(pool: Pool) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _ReadWindow:
     """The one window of a question that counts."""
 
     view: View
@@ -111,7 +111,7 @@ def _seen(
     pool: Pool,
     views: Sequence[tuple[View, Picture | None]],
     where: tuple[int, int, int] | None,
-) -> _Seen:
+) -> _ReadWindow:
     question, passage = _pair(pool)
     found = reader.reading(passage, [view for view, _ in views])
     if where is None:
@@ -125,7 +125,7 @@ def _seen(
     says = bool(text) and found.null_odds <= reader.threshold
     second = _second([view for view, _ in views], reader.longest)
     near = passage[max(0, start - _NEAR) : end + _NEAR]
-    return _Seen(
+    return _ReadWindow(
         *(view, picture, first, last, text, says, found.null_odds, found.null_probability, second),
         _shared(question, near),
     )
@@ -161,7 +161,7 @@ def _shared(question: str, near: str) -> float:
     return len(asked & {word for word, _, _ in token_spans(near)}) / len(asked) if asked else 0.0
 
 
-def _gathered(pools: Sequence[Pool], seen: Sequence[_Seen], longest: int) -> Observed:
+def _gathered(pools: Sequence[Pool], seen: Sequence[_ReadWindow], longest: int) -> Observed:
     def whole(name: str, kind: Any) -> Any:
         return np.array([getattr(each, name) for each in seen], kind)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from demur import store
 from demur.doubt.base import Averaged, doubt
-from demur.doubt.doubt_folder import PLACE, Kept, open_doubt
+from demur.doubt.doubt_folder import PLACE, TrainedDoubt, open_doubt
 from demur.doubt.observing import observe
 from demur.errors import UsageError
 from demur.reading.base import Reader
@@ -95,12 +95,12 @@ class Reading(Qualifier):
         others = [observe(each, read, fixed=seen) for each in self._others]
         others += [observe(reader, read, fixed=seen, dropout=number) for number in range(self.passes)]
         confidences = kept.doubt.confidence_of(seen, others)
-        confidences = np.where(seen.first > 0, confidences, kept.doubt.least)
+        confidences = np.where(seen.first > 0, confidences, kept.doubt.lowest)
         found[places] = np.where(seen.says, confidences, -np.inf) if self.quoting else confidences
         return scored.of_top(found)
 
 
-def opened_by(spec: str, by: str) -> tuple[Reader, Kept]:
+def opened_by(spec: str, by: str) -> tuple[Reader, TrainedDoubt]:
     """The reader and its doubt; opened again only when what lies in their folders has changed."""
     folders = Path(spec), Path(spec) / PLACE
     files = [folder / store.FACTS for folder in folders]
@@ -108,6 +108,6 @@ def opened_by(spec: str, by: str) -> tuple[Reader, Kept]:
 
 
 @lru_cache(maxsize=8)
-def _opened(spec: str, by: str, written: tuple[int, ...]) -> tuple[Reader, Kept]:
+def _opened(spec: str, by: str, written: tuple[int, ...]) -> tuple[Reader, TrainedDoubt]:
     reader = resolve_reader(spec)
-    return reader, open_doubt(reader) if by == "kept" else Kept(doubt(by))
+    return reader, open_doubt(reader) if by == "kept" else TrainedDoubt(doubt(by))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from demur.doubt.base import Averaged, Doubt, doubt
-from demur.doubt.doubt_folder import PLACE, Kept, place_of, save, train_doubt
+from demur.doubt.doubt_folder import PLACE, TrainedDoubt, place_of, save, train_doubt
 from demur.doubt.qualifier import Reading
 from demur.errors import NoThreshold, UsageError
 from demur.rankers.opening import save as write
@@ -79,7 +79,7 @@ class DoubtTraining:
         """The folder that the doubt is saved in."""
         return place_of(self.reader) if self.home is None else self.home / PLACE
 
-    def run(self) -> Kept:
+    def run(self) -> TrainedDoubt:
         """Train the doubt, and save it in the reader's folder."""
         kept, reader = train_doubt(self.how, self.reader, self.pools, self.train), self.reader
         if self.home is not None:

@@ -41,7 +41,7 @@ class Store(Protocol):
 
 
 @dataclass(frozen=True)
-class Kept(Embedder):
+class CachedEmbedder(Embedder):
     """An embedder that computes only what its store does not have; otherwise just like it."""
 
     name: ClassVar[str] = "kept"
@@ -86,7 +86,7 @@ class Kept(Embedder):
         different = list(dict.fromkeys(texts))
         found, _ = self.store.find(keys_of(different), self.width)
         new = [text for text, known in zip(different, found.tolist(), strict=True) if not known]
-        return self.of.lacking(new) if isinstance(self.of, Kept) else len(new)
+        return self.of.lacking(new) if isinstance(self.of, CachedEmbedder) else len(new)
 
     def tokens(self, texts: Sequence[str], words: str = "content") -> Tokens:
         """The words of each text; they are not kept."""
@@ -96,7 +96,7 @@ class Kept(Embedder):
 def cached_on_disk(embedder: Embedder) -> Embedder:
     """The embedder, with its vectors of whole texts kept on disk; as it is where nothing can be written."""
     try:
-        return Kept(embedder, Shelf.of(embedder.kept_as))
+        return CachedEmbedder(embedder, Shelf.of(embedder.kept_as))
     except DataError as error:
         _log.warning(f"embeddings are not kept: {error}")
         return embedder
@@ -117,9 +117,9 @@ def cached_if_asked(embedder: Embedder) -> Embedder:
     return cached_on_disk(embedder) if _ON_DISK.get() else embedder
 
 
-def cached_in_memory(embedder: Embedder) -> Kept:
+def cached_in_memory(embedder: Embedder) -> CachedEmbedder:
     """The embedder, with its last vectors in this process's memory."""
-    return Kept(embedder, Memory(embedder.kept_as))
+    return CachedEmbedder(embedder, Memory(embedder.kept_as))
 
 
 @dataclass(frozen=True)

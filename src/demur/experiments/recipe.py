@@ -181,10 +181,10 @@ class Table:
                     "a name occurs twice, or has no Latin letters: results are filed under names"
                 )
         for published in self.published:
-            strange = [published.row] if published.row not in names[1] else []
-            strange += [column for column in published.values if column not in names[0]]
-            if strange:
-                raise UsageError(f"figures are published for {strange[0]!r}, which is not a row or column")
+            unknown = [published.row] if published.row not in names[1] else []
+            unknown += [column for column in published.values if column not in names[0]]
+            if unknown:
+                raise UsageError(f"figures are published for {unknown[0]!r}, which is not a row or column")
 
         printed = {name for each in self.published for name in each.values}
         for column in self.column:

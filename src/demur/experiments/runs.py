@@ -16,7 +16,7 @@ from pathlib import Path
 from demur import precision
 from demur.embedders.caching import disk_cache
 from demur.experiments.kinds import KINDS, Kind, Loaded
-from demur.experiments.kinds.base import Kept
+from demur.experiments.kinds.base import Result
 from demur.experiments.models.cache_keys import as_kept
 from demur.experiments.models.editions import editions_of
 from demur.experiments.recipe import Column, Row, Table, slug
@@ -55,12 +55,12 @@ class Run:
         return hashlib.sha256(first_spelled(json.dumps(depends, sort_keys=True)).encode()).hexdigest()[:16]
 
 
-def stored_result(run: Run, results: Path) -> Kept | None:
+def stored_result(run: Run, results: Path) -> Result | None:
     """What was kept of a run, however old."""
     return stored.read_result(results, run.file)
 
 
-def fresh_result(run: Run, results: Path, loaded: Loaded) -> Kept | None:
+def fresh_result(run: Run, results: Path, loaded: Loaded) -> Result | None:
     """What was kept of a run, if nothing that it depends on has changed; see `earlier` for old results."""
     found = stored_result(run, results)
     if found is None:
@@ -71,7 +71,7 @@ def fresh_result(run: Run, results: Path, loaded: Loaded) -> Kept | None:
 
 
 @as_kept()
-def perform(run: Run, results: Path, loaded: Loaded, dirty: bool = True) -> Kept:
+def perform(run: Run, results: Path, loaded: Loaded, dirty: bool = True) -> Result:
     """The result of a run: the one that is there if nothing it depends on has changed, or else a new one.
 
     Unless it may be `dirty`, it is refused where it could not name the commit that made it.

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.export.graph import MICROSOFT, Array, Graph, Seen
+from demur.export.graph import MICROSOFT, Array, Graph, Range
 
 if TYPE_CHECKING:
     import torch
 
 INPUTS = ("input_ids", "token_type_ids")
-_FLOAT, _LARGE = 1, 24  # ONNX's number of float32; one channel of so many stays a float
+FLOAT = 1  # ONNX's number of float32
+_LARGE = 24  # one channel of so many stays a float
 
 
 def is_bert(network: torch.nn.Module) -> bool:
@@ -32,14 +33,11 @@ def is_bert(network: torch.nn.Module) -> bool:
     return known and config.hidden_act == "gelu" and kind == "absolute"
 
 
-def graph(network: torch.nn.Module, seen: Mapping[str, Seen] | None = None) -> Graph:
+def graph(network: torch.nn.Module, seen: Mapping[str, Range] | None = None) -> Graph:
     """The graph of a network, in bytes where `seen` holds what calibration met."""
     config: Any = network.config
     weights = {name: value.detach().float().cpu().numpy() for name, value in network.state_dict().items()}
-    sizes = config.hidden_size, config.num_attention_heads, config.layer_norm_eps
-    made = _Bert(Graph(seen or {}), weights, *sizes)
-    made.build(config.num_hidden_layers)
-    return made.graph
+    return _Bert.built(Graph(seen or {}), weights, config)
 
 
 @dataclass
@@ -50,10 +48,16 @@ class _Bert:
     heads: int
     epsilon: float
 
+    @classmethod
+    def built(cls, graph: Graph, weights: Mapping[str, Array], config: Any) -> Graph:
+        """The graph with all nodes of a network of these weights."""
+        made = cls(graph, weights, config.hidden_size, config.num_attention_heads, config.layer_norm_eps)
+        made.build(config.num_hidden_layers)
+        return graph
+
     def build(self, layers: int) -> None:
         """Shapes are pairs × tokens × width, or rows × width where a product follows."""
         g = self.graph
-        self.rows = g.whole(-1, self.width)
         self.shapes()
         x = g.add("Reshape", self._embedded(), self.rows)
         for number in range(layers):
@@ -71,6 +75,7 @@ class _Bert:
     def shapes(self) -> None:
         """Make what names the shapes of a batch."""
         g = self.graph
+        self.rows = g.whole(-1, self.width)
         self.size = g.add("Shape", INPUTS[0])
         self.batch = g.add("Concat", self.size, g.whole(self.width), axis=0)
         self.split = g.add("Concat", self.size, g.whole(self.heads, -1), axis=0)
@@ -81,15 +86,16 @@ class _Bert:
             self.weights[f"bert.embeddings.{name}_embeddings.weight"]
             for name in ("word", "position", "token_type")
         )
-        if g.seen:  # half the size, and exact to the fourth digit
-            half = g.constant(words.astype(np.float16))
-            found = g.add("Cast", g.add("Gather", half, INPUTS[0]), to=_FLOAT)
-        else:
-            found = g.add("Gather", g.constant(words), INPUTS[0])
+        found = self._small(words) if g.seen else g.add("Gather", g.constant(words), INPUTS[0])
         length = g.add("Shape", INPUTS[0], start=1, end=2)
-        place = g.add("Slice", g.constant(places), g.whole(0), length, g.whole(0))
+        place = g.add("Slice", g.half(places), g.whole(0), length, g.whole(0))
         kind = g.add("Gather", g.constant(kinds), INPUTS[1])
         return self._norm(g.add("Add", g.add("Add", found, place), kind), "bert.embeddings")
+
+    def _small(self, words: Array) -> str:
+        """The vectors of a batch's words from half the size, exact to the fourth digit."""
+        g = self.graph
+        return g.add("Cast", g.add("Gather", g.constant(words.astype(np.float16)), INPUTS[0]), to=FLOAT)
 
     def _attended(self, x: str, place: str) -> str:
         """What each token gathers from all tokens: rows × width."""

@@ -16,7 +16,7 @@ from demur.embedders.encoders.network import network as network_in
 from demur.embedders.encoders.packaged import MODEL, TOKENIZER, packaged
 from demur.errors import UsageError
 from demur.export import encoder_graph
-from demur.export.graph import Graph, Seen
+from demur.export.graph import Graph, Range
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,17 @@ def _write(
             (place / "README.md").write_text(page, "utf-8")
 
 
-def _seen(graph: Graph, tokens: Sequence[Sequence[int]]) -> dict[str, Seen]:
+def _seen(graph: Graph, tokens: Sequence[Sequence[int]]) -> dict[str, Range]:
     """The lowest and highest numbers that go into each product when some texts are embedded."""
     watched = list(dict.fromkeys(graph.places.values()))
     data = graph.model(encoder_graph.INPUTS, [encoder_graph.VECTOR, *watched], {})
     session = runtime.session(data, threads=processor.threads())
-    met: dict[str, Seen] = {}
+    met: dict[str, Range] = {}
     for ids in tokens:
         given = {encoder_graph.INPUTS[0]: np.array([ids], np.int64)}
         given[encoder_graph.INPUTS[1]] = np.zeros_like(given[encoder_graph.INPUTS[0]])
         values = dict(zip(watched, session.run(watched, given), strict=True))
         for place, name in graph.places.items():
-            here = Seen(values[name].min(axis=0), values[name].max(axis=0))
+            here = Range(values[name].min(axis=0), values[name].max(axis=0))
             met[place] = met[place] | here if place in met else here
     return met

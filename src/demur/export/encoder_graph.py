@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.export.bert_graph import INPUTS
-from demur.export.graph import Graph, Seen
-from demur.export.mini_graph import _Mini, _Small
+from demur.export.graph import Graph, Range
+from demur.export.mini_graph import SmallGraph, _Mini
 
 if TYPE_CHECKING:
     import torch
@@ -29,16 +29,13 @@ def is_known(network: torch.nn.Module) -> bool:
     return type(network).__name__ == "BertModel" and config.hidden_act == "gelu" and kind == "absolute"
 
 
-def graph(network: torch.nn.Module, seen: Mapping[str, Seen] | None = None) -> Graph:
+def graph(network: torch.nn.Module, seen: Mapping[str, Range] | None = None) -> Graph:
     """The graph of a network, in bytes where `seen` holds what calibration met."""
     config: Any = network.config
     weights = {
         f"bert.{name}": value.detach().float().cpu().numpy() for name, value in network.state_dict().items()
     }
-    sizes = config.hidden_size, config.num_attention_heads, config.layer_norm_eps
-    made = _Encoder(_Small(seen or {}), weights, *sizes)
-    made.build(config.num_hidden_layers)
-    return made.graph
+    return _Encoder.built(SmallGraph(seen or {}), weights, config)
 
 
 @dataclass
@@ -46,7 +43,6 @@ class _Encoder(_Mini):
     def build(self, layers: int) -> None:
         """Shapes are texts × tokens × width, or rows × width where a product follows."""
         g = self.graph
-        self.rows = g.whole(-1, self.width)
         self.shapes()
         x = g.add("Reshape", self._embedded(), self.rows)
         for number in range(layers):

@@ -16,7 +16,7 @@ import numpy as np
 from demur import __version__, data, processor, runtime, store
 from demur.errors import DataError, UsageError, require
 from demur.export import bert_graph, torch_graph
-from demur.export.graph import Graph, Seen
+from demur.export.graph import Graph, Range
 from demur.files import written
 from demur.rankers import Ranker, open_model
 from demur.rankers.base import InFolder
@@ -196,7 +196,7 @@ def _file(graph: Graph, outputs: list[str], facts: Mapping[str, str]) -> bytes:
         raise DataError(what, fix="use it with torch instead") from None
 
 
-def seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Seen]:
+def seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Range]:
     """The lowest and highest numbers that go into each product when some pairs are scored."""
     tokenizer = require("tokenizers", extra="export").Tokenizer.from_file(f"{ranker.folder}/{TOKENIZER}")
     tokenizer.no_truncation()
@@ -204,12 +204,12 @@ def seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Seen]:
     found = pieces(tokenizer, pairs, ranker.max_length)
     watched = list(dict.fromkeys(graph.places.values()))
     session = runtime.session(_file(graph, ["score", *watched], {}), threads=processor.threads())
-    met: dict[str, Seen] = {}
+    met: dict[str, Range] = {}
     for batch in alike(found.lengths, _BUDGET):
         given = dict(zip(bert_graph.INPUTS, found.batch(batch), strict=True))
         values = dict(zip(watched, session.run(watched, given), strict=True))
         for place, name in graph.places.items():
-            here = Seen(values[name].min(axis=0), values[name].max(axis=0))
+            here = Range(values[name].min(axis=0), values[name].max(axis=0))
             met[place] = met[place] | here if place in met else here
     return met
 

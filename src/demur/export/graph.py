@@ -34,24 +34,24 @@ def in_bytes(weight: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Range:
     """The lowest and the highest number that calibration met at a place, channel by channel."""
 
     low: Array
     high: Array
 
-    def __or__(self, other: Seen) -> Seen:
-        return Seen(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+    def __or__(self, other: Range) -> Range:
+        return Range(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
-    def __getitem__(self, channels: Array) -> Seen:
-        return Seen(self.low[channels], self.high[channels])
+    def __getitem__(self, channels: Array) -> Range:
+        return Range(self.low[channels], self.high[channels])
 
 
 @dataclass
 class Graph:
     """What was added so far. Where `seen` knows a place, products there are of bytes, else of floats."""
 
-    seen: Mapping[str, Seen] = field(default_factory=dict)
+    seen: Mapping[str, Range] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)  # what goes into products, by place
     nodes: list[Any] = field(default_factory=list)
     constants: list[Any] = field(default_factory=list)
@@ -77,10 +77,14 @@ class Graph:
             self.numbers[values] = self.constant(np.array(values, np.int64))
         return self.numbers[values]
 
+    def half(self, array: Array) -> str:
+        """The name of a constant, of which a smaller graph keeps half the digits."""
+        return self.constant(array)
+
     def floats(self, x: str, weight: Array, bias: Array | str) -> str:
-        """``x @ weight.T + bias``, exactly."""
+        """``x @ weight.T + bias``."""
         bias = bias if isinstance(bias, str) else self.constant(bias)
-        return self.add("Gemm", x, self.constant(weight), bias, transB=1)
+        return self.add("Gemm", x, self.half(weight), bias, transB=1)
 
     def dense(self, x: str, place: str, weights: Sequence[Array], biases: Sequence[Array]) -> list[str]:
         """``x @ weight.T + bias`` for each pair of them, at a place that calibration watches."""
@@ -89,7 +93,7 @@ class Graph:
             return [self.floats(x, *both) for both in zip(weights, biases, strict=True)]
         return self.evened(x, self.seen[place], weights, biases)
 
-    def evened(self, x: str, seen: Seen, weights: Sequence[Array], biases: Sequence[Array]) -> list[str]:
+    def evened(self, x: str, seen: Range, weights: Sequence[Array], biases: Sequence[Array]) -> list[str]:
         """The same from bytes: one fixed scale for all of `x`, so that no score depends on its company.
 
         Channels are evened out first, at the cost of the weights', as SmoothQuant (2022) does.
@@ -100,14 +104,14 @@ class Graph:
         even = (even / np.exp(np.log(even).mean())).astype(np.float32)
         x = self.add("Mul", x, self.constant(1 / even))
         return self._bytes(
-            x, Seen(seen.low / even, seen.high / even), [each * even for each in weights], biases
+            x, Range(seen.low / even, seen.high / even), [each * even for each in weights], biases
         )
 
-    def uneven(self, x: str, seen: Seen, weight: Array, bias: Array) -> str:
+    def uneven(self, x: str, seen: Range, weight: Array, bias: Array) -> str:
         """The same from bytes, channels left as they are."""
         return self._bytes(x, seen, [weight], [bias])[0]
 
-    def _bytes(self, x: str, seen: Seen, weights: Sequence[Array], biases: Sequence[Array]) -> list[str]:
+    def _bytes(self, x: str, seen: Range, weights: Sequence[Array], biases: Sequence[Array]) -> list[str]:
         low, high = min(float(seen.low.min()), 0.0), max(float(seen.high.max()), 0.0)
         step = max(high - low, 1e-6) / 255
         scale, zero = self.constant(np.float32(step)), self.constant(np.uint8(round(-low / step)))

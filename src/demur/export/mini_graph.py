@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.export import bert_graph
-from demur.export.bert_graph import INPUTS, _Bert
-from demur.export.graph import Array, Graph, Seen
+from demur.export.bert_graph import FLOAT, INPUTS, _Bert
+from demur.export.graph import Array, Graph, Range
 
 if TYPE_CHECKING:
     from demur.nets.readers.mini import Mini
-
-_FLOAT = 1  # ONNX's number of float32
 
 
 def is_known(network: Mini) -> bool:
@@ -27,42 +25,31 @@ def is_known(network: Mini) -> bool:
     return bert_graph.is_bert(network.scorer)
 
 
-def graph(network: Mini, seen: Mapping[str, Seen] | None = None) -> Graph:
+def graph(network: Mini, seen: Mapping[str, Range] | None = None) -> Graph:
     """The graph of a network, in bytes where `seen` holds what calibration met."""
     config: Any = network.config
     weights = {
         name.removeprefix("scorer."): value.detach().float().cpu().numpy()
         for name, value in [*network.state_dict().items(), ("probes", network.heads())]
     }
-    sizes = config.hidden_size, config.num_attention_heads, config.layer_norm_eps
-    made = _Mini(_Small(seen or {}), weights, *sizes)
-    made.build(config.num_hidden_layers)
-    return made.graph
+    return _Mini.built(SmallGraph(seen or {}), weights, config)
 
 
-class _Small(Graph):
+class SmallGraph(Graph):
     """A graph whose floats have half their digits in the file, if it is one of bytes."""
 
     def half(self, array: Array) -> str:
         """The name of a constant."""
         if not self.seen:
             return self.constant(array)
-        return self.add("Cast", self.constant(array.astype(np.float16)), to=_FLOAT)
-
-    def floats(self, x: str, weight: Array, bias: Array | str) -> str:
-        """``x @ weight.T + bias``."""
-        bias = bias if isinstance(bias, str) else self.constant(bias)
-        return self.add("Gemm", x, self.half(weight), bias, transB=1)
+        return self.add("Cast", self.constant(array.astype(np.float16)), to=FLOAT)
 
 
 @dataclass
 class _Mini(_Bert):
-    graph: _Small
-
     def build(self, layers: int) -> None:
         """Shapes are pairs × tokens × width, or rows × width where a product follows."""
         g = self.graph
-        self.rows = g.whole(-1, self.width)
         self.shapes()
         self.pair = g.add("Concat", self.size, g.whole(2), axis=0)
         x = g.add("Reshape", self._embedded(), self.rows)
@@ -91,20 +78,10 @@ class _Mini(_Bert):
         """Rows × 2 as pairs × 2 × tokens."""
         return self.graph.add("Transpose", self.graph.add("Reshape", x, self.pair), perm=[0, 2, 1])
 
-    def _embedded(self) -> str:
+    def _small(self, words: Array) -> str:
+        """The vectors of a batch's words from a byte per number, and one scale for each word."""
         g = self.graph
-        words, places, kinds = (
-            self.weights[f"bert.embeddings.{name}_embeddings.weight"]
-            for name in ("word", "position", "token_type")
-        )
-        if g.seen:  # of each word a byte per number, and one scale
-            scale = (np.maximum(np.abs(words).max(axis=1, keepdims=True), 1e-9) / 127).astype(np.float32)
-            rounded = g.constant(np.round(words / scale).astype(np.int8))
-            found = g.add("Cast", g.add("Gather", rounded, INPUTS[0]), to=_FLOAT)
-            found = g.add("Mul", found, g.add("Gather", g.constant(scale), INPUTS[0]))
-        else:
-            found = g.add("Gather", g.constant(words), INPUTS[0])
-        length = g.add("Shape", INPUTS[0], start=1, end=2)
-        place = g.add("Slice", g.half(places), g.whole(0), length, g.whole(0))
-        kind = g.add("Gather", g.constant(kinds), INPUTS[1])
-        return self._norm(g.add("Add", g.add("Add", found, place), kind), "bert.embeddings")
+        scale = (np.maximum(np.abs(words).max(axis=1, keepdims=True), 1e-9) / 127).astype(np.float32)
+        rounded = g.constant(np.round(words / scale).astype(np.int8))
+        found = g.add("Cast", g.add("Gather", rounded, INPUTS[0]), to=FLOAT)
+        return g.add("Mul", found, g.add("Gather", g.constant(scale), INPUTS[0]))

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from demur.embedders.base import Vectors
 from demur.kb.passages import Passage
 from demur.types import FloatArray, IntArray
 
 
-class Passages(Protocol):
+@runtime_checkable
+class Searchable(Protocol):
+    """What tells passages that are ready to be asked from files and texts."""
+
+    def by_words(self, question: str, top: int) -> tuple[IntArray, FloatArray]:
+        """The places of passages that share a word with the question, best first, and their BM25 scores."""
+
+    def by_meaning(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
+        """The places of passages with the nearest vectors, best first, and the cosines.
+
+        A passage that has a question of its own, as a row of an FAQ has, counts with the nearer of two
+        vectors: that of its question and that of all that is searched.
+        """
+
+
+class Passages(Searchable, Protocol):
     """Passages that are found by their words and by their meaning; each has a place, a whole number."""
 
     @property
@@ -32,16 +47,6 @@ class Passages(Protocol):
 
     def copies(self, place: int) -> int:
         """How many other passages are alike in heading and text."""
-
-    def by_words(self, question: str, top: int) -> tuple[IntArray, FloatArray]:
-        """The places of passages that share a word with the question, best first, and their BM25 scores."""
-
-    def by_meaning(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
-        """The places of passages with the nearest vectors, best first, and the cosines.
-
-        A passage that has a question of its own, as a row of an FAQ has, counts with the nearer of two
-        vectors: that of its question and that of all that is searched.
-        """
 
     def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
         """Of each place the cosines with its own question and with all its text; nan without a vector."""

@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from demur.errors import DataError, UsageError
 from demur.kb import syncing
 from demur.kb.index.embedding import embed
@@ -21,7 +19,7 @@ from demur.kb.store import asked, labels, schema
 from demur.kb.store.changing import KEPT, Source, change, purge
 from demur.kb.store.labels import Label
 from demur.kb.store.truth import Truth
-from demur.kb.syncing import Report
+from demur.kb.syncing import FileReport
 
 if TYPE_CHECKING:
     from demur.kb.index.embedding import Embeds
@@ -48,13 +46,15 @@ class KnowledgeBase(ReadBase):
         self.refresh()
         return demur.ask(question, self, top=top, **settings)
 
-    def add(self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None) -> list[Report]:
+    def add(
+        self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None
+    ) -> list[FileReport]:
         """What became of each file: only those that are new or have changed are read."""
         return list(self.adding(paths, advance))
 
     def adding(
         self, paths: str | Path | Iterable[str | Path], advance: Advance | None = None
-    ) -> Iterator[Report]:
+    ) -> Iterator[FileReport]:
         """What became of each file, as it goes in; when the last is told, all can be found by words.
 
         A base that was not there is not made if nothing goes in.
@@ -64,7 +64,7 @@ class KnowledgeBase(ReadBase):
         if new and many and not any(Path(each).exists() for each in many):
             for each in many:  # nothing is made of what was mistyped
                 why = DataError("no such file", path=each, fix="check the spelling of the path")
-                yield Report(str(each), "skipped", reason=str(why))
+                yield FileReport(str(each), "skipped", reason=str(why))
             return
         with self._writing(make=True) as truth:
             try:
@@ -78,34 +78,34 @@ class KnowledgeBase(ReadBase):
         """Whether there is such a base: the first `add` or `put` makes it."""
         return (self.path / schema.NAME).is_file()
 
-    def updating(self, advance: Advance | None = None) -> Iterator[Report]:
+    def updating(self, advance: Advance | None = None) -> Iterator[FileReport]:
         """What became of each file, as the base is brought up to date with its files and folders."""
         with self._writing() as truth:
             yield from self._findable(truth, syncing.updated(truth, advance))
 
-    def update(self, advance: Advance | None = None) -> list[Report]:
+    def update(self, advance: Advance | None = None) -> list[FileReport]:
         """What became of each file: the base is up to date with its files and folders."""
         return list(self.updating(advance))
 
-    def put(self, name: str, passages: Iterable[Passage], kind: str = "text") -> Report:
+    def put(self, name: str, passages: Iterable[Passage], kind: str = "text") -> FileReport:
         """What became of passages with a name of their own, in place of any that had it before."""
         return self.put_all([(name, passages, kind)]).pop()
 
-    def put_all(self, texts: Iterable[tuple[str, Iterable[Passage], str]]) -> list[Report]:
+    def put_all(self, texts: Iterable[tuple[str, Iterable[Passage], str]]) -> list[FileReport]:
         """The same for several, by name, passages and kind; they are made findable together."""
         with self._writing(make=True) as truth:
             return list(self._findable(truth, (self._put(truth, *each) for each in texts)))
 
-    def _put(self, truth: Truth, name: str, passages: Iterable[Passage], kind: str) -> Report:
+    def _put(self, truth: Truth, name: str, passages: Iterable[Passage], kind: str) -> FileReport:
         rows = truth.rows("SELECT id, path FROM sources WHERE name = ? AND died IS NULL", (name,))
         if rows and rows[0][1]:
             raise UsageError(f"{name} is a file of this knowledge base; give the text another name")
         id = rows[0][0] if rows else 0
         with change(truth, f"put {name}") as made:
             count = made.put(Source(name, kind, id=id), passages)
-        return Report(name, "changed" if id else "added", count)
+        return FileReport(name, "changed" if id else "added", count)
 
-    def remove(self, sources: str | Path | Iterable[str | Path]) -> list[Report]:
+    def remove(self, sources: str | Path | Iterable[str | Path]) -> list[FileReport]:
         """What was taken out: files by their names or paths, or all in a folder, in one change."""
         many = _paths(sources)
         with self._writing() as truth:
@@ -147,13 +147,6 @@ class KnowledgeBase(ReadBase):
             count = embed(self._truth(), self._meanings, embedder or Encoder(PACKAGED), advance)
         self.refresh()
         return count
-
-    @property
-    def embedded(self) -> int:
-        """How many passages can be found by meaning."""
-        now = self._now()
-        places = np.unique(self._meanings.passages)
-        return int(np.count_nonzero((places <= now.newest) & ~np.isin(places, self._dead)))
 
     @property
     def embedder(self) -> str:
@@ -207,7 +200,7 @@ class KnowledgeBase(ReadBase):
         if before is None:
             self.path.rmdir()
 
-    def _findable(self, truth: Truth, reports: Iterator[Report]) -> Iterator[Report]:
+    def _findable(self, truth: Truth, reports: Iterator[FileReport]) -> Iterator[FileReport]:
         """The reports; now and then, and at the end, what they tell of can be found."""
         new = 0
         try:

@@ -87,6 +87,13 @@ class ReadBase:
         said = f"{self.stem} {now.passages} {now.words} {now.digest}"
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
+    @property
+    def embedded(self) -> int:
+        """How many passages can be found by meaning."""
+        now = self._now()
+        places = np.unique(self._meanings.passages)
+        return int(np.count_nonzero((places <= now.newest) & ~np.isin(places, self._dead)))
+
     def __len__(self) -> int:
         """How many passages there are; those that are alike count once."""
         return self._now().passages

@@ -23,7 +23,7 @@ Advance = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Report:
+class FileReport:
     """What became of one file: added, changed, unchanged, removed or skipped, and why."""
 
     source: str
@@ -34,7 +34,7 @@ class Report:
     """Whether somebody named this file, and not only a folder above it."""
 
 
-def added(truth: Truth, paths: Iterable[str | Path], advance: Advance | None = None) -> Iterator[Report]:
+def added(truth: Truth, paths: Iterable[str | Path], advance: Advance | None = None) -> Iterator[FileReport]:
     """What became of each file, and of each one in folders, as it goes in."""
     twins = _Twins(truth)
     for path in map(Path, paths):
@@ -42,12 +42,12 @@ def added(truth: Truth, paths: Iterable[str | Path], advance: Advance | None = N
             called = _called(path)
             for known, name in truth.rows("SELECT path, name FROM folders WHERE path != ?", (whole(path),)):
                 if os.path.realpath(known) == os.path.realpath(path):
-                    yield Report(called, "unchanged", 0, f"is the same folder as {name}")
+                    yield FileReport(called, "unchanged", 0, f"is the same folder as {name}")
                     path, called = Path(known), name
                     break
             found = files_in(path)
             if not found:
-                yield Report(str(path), "skipped", reason="no file in it that demur reads")
+                yield FileReport(str(path), "skipped", reason="no file in it that demur reads")
                 continue
             folder = _folder(truth, path)
             for each in found:
@@ -57,7 +57,7 @@ def added(truth: Truth, paths: Iterable[str | Path], advance: Advance | None = N
             yield _taken(truth, path, None, True, twins, advance)
 
 
-def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
+def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport]:
     """What became of each file of the base, and of new ones in its folders.
 
     A file that is gone from its folder is removed. One that was named itself stays, as does all of a folder
@@ -83,12 +83,12 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[Report]:
             yield _taken(truth, Path(path), folder, True, twins, advance)
 
 
-def remove_sources(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[Report]:
+def remove_sources(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[FileReport]:
     """What was taken out, all at once."""
     with change(truth, f"remove {_many([name for _, name in sources])}") as made:
         made.remove(id for id, _ in sources)
     for _, name in sources:
-        yield Report(name, "removed")
+        yield FileReport(name, "removed")
 
 
 def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
@@ -181,14 +181,14 @@ def _taken(
     twins: _Twins,
     advance: Any,
     name: str = "",
-) -> Report:
+) -> FileReport:
     """What became of one file; if it cannot be read, what was read of it before stays."""
     place, name = whole(path), name or _called(path)
     try:
         name.encode()
     except UnicodeEncodeError:
         shown = name.encode("utf-8", "replace").decode()
-        return Report(shown, "skipped", reason="its name is not UTF-8; rename it", named=by_name)
+        return FileReport(shown, "skipped", reason="its name is not UTF-8; rename it", named=by_name)
     columns = "id, name, kind, path, folder, sha256, size, mtime, checked"
     rows = truth.rows(f"SELECT {columns} FROM sources WHERE path = ? AND died IS NULL", (place,))
     if rows:
@@ -202,12 +202,12 @@ def _taken(
         with files.unchanging(path):
             now = _seen(path, old, folder)
             if now == old:
-                return Report(name, "unchanged", _passages(truth, old.id))
+                return FileReport(name, "unchanged", _passages(truth, old.id))
             if rows and now.sha256 == old.sha256:
                 _noted(truth, now)
-                return Report(name, "unchanged", _passages(truth, old.id))
+                return FileReport(name, "unchanged", _passages(truth, old.id))
             if not rows and (same := twins.of(now)):
-                return Report(name, "unchanged", 0, f"is the same file as {same}", by_name)
+                return FileReport(name, "unchanged", 0, f"is the same file as {same}", by_name)
             with change(truth, f"{'change' if rows else 'add'} {name}") as made:
                 passages = (passage for passage in read_documents(Path(place)))
                 count = made.put(now, passages, advance)
@@ -216,13 +216,13 @@ def _taken(
         if isinstance(error, UnusableBase):
             raise  # not the file's fault
         if not (path.is_file() or rows) or not isinstance(error, DataError):
-            return Report(name, "skipped", 0, str(error), by_name)
+            return FileReport(name, "skipped", 0, str(error), by_name)
         kept = "; what was read of it before stays" if rows else ""
         if rows and not path.exists():
             gone = DataError("is gone", path=path, fix="put it back, or take it out with demur kb remove")
-            return Report(name, "skipped", _passages(truth, old.id), f"{gone}{kept}", by_name)
-        return Report(name, "skipped", _passages(truth, old.id), f"{error}{kept}", by_name)
-    return Report(name, "changed" if rows else "added", count, "" if count else "there is no text in it")
+            return FileReport(name, "skipped", _passages(truth, old.id), f"{gone}{kept}", by_name)
+        return FileReport(name, "skipped", _passages(truth, old.id), f"{error}{kept}", by_name)
+    return FileReport(name, "changed" if rows else "added", count, "" if count else "there is no text in it")
 
 
 def _seen(path: Path, old: Source, folder: int | None) -> Source:

@@ -28,9 +28,7 @@ def ranker(spec: str | Path | Ranker, **settings: Setting) -> Ranker:
     are said already.
     """
     if isinstance(spec, Ranker):
-        if settings:
-            fix = "give its name instead, or use dataclasses.replace"
-            raise UsageError(f"{spec.spec} is built already and takes no {', '.join(settings)}; {fix}")
+        refuse_settings(spec, settings)
         return spec
     folder = folder_of(spec)
     if folder is not None:
@@ -45,6 +43,13 @@ def ranker(spec: str | Path | Ranker, **settings: Setting) -> Ranker:
         return kept
     built: Ranker = registry.build("ranker", spec, settings)
     return built
+
+
+def refuse_settings(built: Ranker, settings: Mapping[str, Setting]) -> None:
+    """Raise an error if there are settings for what is built already."""
+    if settings:
+        fix = "give its name instead, or use dataclasses.replace"
+        raise UsageError(f"{built.spec} is built already and takes no {', '.join(settings)}; {fix}")
 
 
 def kept_in(spec: str, settings: Mapping[str, Setting]) -> Ranker | None:

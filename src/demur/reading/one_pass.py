@@ -20,7 +20,7 @@ _Floats = NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ScoredReading:
     """What was seen in one passage; the confidence is that it answers the question and the quote is right."""
 
     score: float
@@ -50,25 +50,25 @@ class OnePassReader(Reader):
     def confidence_model(self) -> ConfidenceModel | None:
         """What makes a confidence of signals; None if it has not been trained."""
 
-    def look(self, question: str, passages: Sequence[str]) -> list[Look]:
+    def look(self, question: str, passages: Sequence[str]) -> list[ScoredReading]:
         """A look at each passage."""
         return self.look_pools([Pool.of(question, passages)])[0]
 
-    def look_pools(self, pools: Sequence[Pool]) -> list[list[Look]]:
+    def look_pools(self, pools: Sequence[Pool]) -> list[list[ScoredReading]]:
         """A look at each candidate of each pool, all in one go."""
         found = iter(self.looks([(pool.question, text) for pool in pools for text in pool.answers]))
         return [[next(found) for _ in pool.answers] for pool in pools]
 
-    def looks(self, pairs: Sequence[Pair]) -> list[Look]:
+    def looks(self, pairs: Sequence[Pair]) -> list[ScoredReading]:
         """A look at each pair; one that is there twice is seen once."""
-        found: dict[Pair, Look] = {}
+        found: dict[Pair, ScoredReading] = {}
         for some in _different(pairs):
             seen = self.glances(some)
             readings = [self.reading(text, each) for (_, text), each in zip(some, seen, strict=True)]
             scores = np.array([max(one.score for one in each) for each in seen])
             confidences = self._confidences(seen, scores)
             looks = zip(scores.tolist(), readings, confidences.tolist(), strict=True)
-            found |= dict(zip(some, (Look(*each) for each in looks), strict=True))
+            found |= dict(zip(some, (ScoredReading(*each) for each in looks), strict=True))
         return [found[pair] for pair in pairs]
 
     def signals(self, pairs: Sequence[Pair]) -> FloatArray:

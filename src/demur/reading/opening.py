@@ -6,7 +6,7 @@ from pathlib import Path
 
 from demur import registry, store
 from demur.errors import UsageError
-from demur.rankers.opening import HUB_ID, folder_of, kept_in, open_model
+from demur.rankers.opening import HUB_ID, folder_of, kept_in, open_model, refuse_settings
 from demur.reading.base import Reader
 from demur.specs import Setting
 
@@ -18,9 +18,7 @@ def reader(spec: str | Path | Reader, **settings: Setting) -> Reader:
     added to those that are said already.
     """
     if isinstance(spec, Reader):
-        if settings:
-            fix = "give its name instead, or use dataclasses.replace"
-            raise UsageError(f"{spec.spec} is built already and takes no {', '.join(settings)}; {fix}")
+        refuse_settings(spec, settings)
         return spec
     folder = folder_of(spec)
     if folder is not None and store.is_model(folder):

@@ -54,8 +54,8 @@ class Vocabulary:
         return np.array(words, np.int32), letters, np.array(places, np.int64).reshape(-1, 2)
 
 
-def learnt(texts: Iterable[str], least: int = 2, given: Iterable[str] = ()) -> tuple[Vocabulary, int]:
-    """The words that occur in `least` texts, then those `given`; and how many of these there are.
+def learnt(texts: Iterable[str], minimum_count: int = 2, given: Iterable[str] = ()) -> tuple[Vocabulary, int]:
+    """The words that occur in `minimum_count` texts, then those `given`; and how many of these there are.
 
     Of the words given, the first ones are kept, and those that occur.
     """
@@ -66,7 +66,7 @@ def learnt(texts: Iterable[str], least: int = 2, given: Iterable[str] = ()) -> t
         counts.update({fold(text[start:end]) for start, end in spans(text)})
     named = dict.fromkeys(map(fold, given))
     last = [word for place, word in enumerate(named) if place < _MOST_WORDS or word in counts]
-    first = [word for word, count in _ordered(counts) if count >= least and word not in named]
+    first = [word for word, count in _ordered(counts) if count >= minimum_count and word not in named]
     known = "".join(letter for letter, _ in _ordered(letters)[:_MOST_LETTERS])
     return Vocabulary([*first, *last], known), len(last)
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from demur.data import formats
 from demur.data.formats import jsonl
 from demur.errors import DataError, DemurError
-from demur.files import replacing, written
+from demur.files import replacing
 from demur.scale.items import Item
 from demur.scoring import SHARD, Scorer, shards
 from demur.scoring.files import ShardsLost, join_shards
@@ -144,9 +144,7 @@ def join(item: Item, pools: int, pairs: int, write_as: str) -> Outcome:
         return Outcome(item.number, stopped=str(error))
     except DemurError as error:  # such as a label that the format cannot hold
         return Outcome(item.number, failed=f"{item.source}: {error}")
-    with written(item.target):
-        Path(item.target).parent.mkdir(parents=True, exist_ok=True)
-        parts.joined.replace(item.target)
+    parts.publish(item.target)
     item.tell_done(pools, pairs)
     parts.sweep()
     return Outcome(item.number, pools, pairs)

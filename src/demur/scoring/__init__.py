@@ -4,7 +4,7 @@
 through `demur.scale`.
 """
 
-from demur.scoring.batch import Judge, Scorer, Seen, score_batch
+from demur.scoring.batch import Judge, Scorer, score_batch
 from demur.scoring.files import (
     SHARD,
     WITH_EXTRAS,
@@ -29,7 +29,6 @@ __all__ = [
     "Meter",
     "Scored",
     "Scorer",
-    "Seen",
     "no_meter",
     "pools_of",
     "prepared",

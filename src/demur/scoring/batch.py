@@ -16,26 +16,7 @@ import numpy as np
 
 from demur.rankers import Ranker
 from demur.scoring import columns
-from demur.types import Candidate, FloatArray, IntArray, Pool, Ranking, Span, Verdict
-
-
-class Seen(Protocol):
-    """What a reader sees in an answer: how well it answers, what it quotes, and how sure that is."""
-
-    @property
-    def score(self) -> float:
-        """What the reader as a ranker gives the answer."""
-        ...
-
-    @property
-    def span(self) -> Span | None:
-        """The words that answer, as they stand in the text; None if none do."""
-        ...
-
-    @property
-    def confidence(self) -> float:
-        """How sure it is of that."""
-        ...
+from demur.types import Candidate, FloatArray, IntArray, Pool, Ranking, SeenPassage, Span, Verdict
 
 
 class Judge(Protocol):
@@ -46,10 +27,10 @@ class Judge(Protocol):
         ...
 
 
-Look = Callable[[Sequence[Pool]], Sequence[Sequence[Seen]]]
+LookAtPools = Callable[[Sequence[Pool]], Sequence[Sequence[SeenPassage]]]
 
 
-class Found(NamedTuple):
+class PoolResult(NamedTuple):
     """What was found for one pool; None where nobody was asked."""
 
     scores: FloatArray
@@ -70,7 +51,7 @@ class Found(NamedTuple):
         ranks[self.order] = np.arange(1, len(self.scores) + 1)
         return ranks
 
-    def judged(self, pool: Pool, gate: Judge) -> Found:
+    def judged(self, pool: Pool, gate: Judge) -> PoolResult:
         """The same with a gate's verdict; where its confidence is no finite number there is none."""
         order = self.order
         best_first = tuple(pool.candidates[at] for at in order)
@@ -92,7 +73,7 @@ class Scorer:
     """
 
     ranker: Ranker
-    look: Look | None = None
+    look: LookAtPools | None = None
     gate: Judge | None = None
     one_pass: bool = False
     """Whether the look is the ranker's own, so that its scores are the ranker's."""
@@ -119,10 +100,10 @@ class Scorer:
         """Hashes of all that the result depends on."""
         return {"ranker": self.ranker.fingerprint, **self.also}
 
-    def found(self, pools: Sequence[Pool]) -> list[Found]:
+    def found(self, pools: Sequence[Pool]) -> list[PoolResult]:
         """What is found for each pool."""
         if self.look is None:
-            found = [Found(np.asarray(each, np.float64)) for each in self.ranker.score_pools(pools)]
+            found = [PoolResult(np.asarray(each, np.float64)) for each in self.ranker.score_pools(pools)]
         else:
             seen = self.look(pools)
             scores = (
@@ -131,7 +112,7 @@ class Scorer:
                 else self.ranker.score_pools(pools)
             )
             found = [
-                Found(each, [look.span for look in looks], [float(look.confidence) for look in looks])
+                PoolResult(each, [look.span for look in looks], [float(look.confidence) for look in looks])
                 for each, looks in zip(scores, seen, strict=True)
             ]
         if self.gate is None:
@@ -163,7 +144,7 @@ def score_batch(ranker: Ranker | Scorer, pools: Sequence[Pool]) -> list[Pool]:
     return (ranker if isinstance(ranker, Scorer) else Scorer(ranker)).pools(pools)
 
 
-def _told(pool: Pool, found: Found) -> Pool:
+def _told(pool: Pool, found: PoolResult) -> Pool:
     """A pool with what was found as extras; ranks are left out, as the scores say them."""
     new: dict[str, list[Any]] = {"score": found.scores.tolist()}
     if found.spans is not None and found.span_confidences is not None:

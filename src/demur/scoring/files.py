@@ -20,7 +20,7 @@ from demur.data.datasets import Pools
 from demur.data.formats.beir import is_split
 from demur.data.formats.known import by_name, format_named
 from demur.errors import DataError, UsageError
-from demur.files import is_pipe, replacing, sha256, written
+from demur.files import is_pipe, replacing, sha256
 from demur.parts import Parts
 from demur.rankers import Ranker
 from demur.scoring.batch import Scorer, score_batch
@@ -184,8 +184,7 @@ def _join(parts: Parts, done: Scored, target: str, write_as: str, meter: Meter) 
     """Write the shards as one file within their folder, which collects what a kill leaves; then move it."""
     with meter("joining", "pairs", done.pairs) as advance:
         join_shards(parts, done.pools, write_as, advance)
-    with written(target):
-        parts.joined.replace(target)
+    parts.publish(target)
 
 
 def join_shards(

@@ -8,9 +8,9 @@ from typing import Any
 from demur import registry
 from demur.errors import UsageError
 from demur.specs import Setting
-from demur.training.base import Report, Trainer
+from demur.training.base import Reporter, Trainer
 
-__all__ = ["SEEDS", "Report", "Trainer", "innermost", "seeded", "trainer"]
+__all__ = ["SEEDS", "Reporter", "Trainer", "innermost", "seeded", "trainer"]
 
 SEEDS = 2**32
 """How many seeds there are: all libraries that draw take these."""

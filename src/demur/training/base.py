@@ -16,12 +16,12 @@ from demur.types import Pool
 if TYPE_CHECKING:
     from torch import Tensor
 
-Report = Callable[[dict[str, Any]], None]
+Reporter = Callable[[dict[str, Any]], None]
 """Told about each epoch, or every few seconds: ``{"epoch", "loss", "dev", "pairs_per_second", …}``."""
 
 
 def silent(facts: dict[str, Any]) -> None:
-    """Report to nobody."""
+    """Progress to nobody."""
 
 
 def sane(loss: float, what: str = "its loss is") -> float:
@@ -43,7 +43,7 @@ def sound(weights: Iterable[Tensor]) -> None:
 _PASSING = ("epochs", "steps", "pairs_per_second", "seconds_left", "resumed")  # facts for who is waiting
 
 
-def noting(log: list[dict[str, Any]], report: Report = silent) -> Report:
+def noting(log: list[dict[str, Any]], report: Reporter = silent) -> Reporter:
     """A report that also writes down what was seen of each epoch that is over."""
 
     def told(facts: dict[str, Any]) -> None:
@@ -56,9 +56,6 @@ def noting(log: list[dict[str, Any]], report: Report = silent) -> Report:
 
 class Trainer(Spelled, ABC):
     """A frozen dataclass whose fields are its settings; among them is ``seed``, if it draws anything."""
-
-    edition: ClassVar[int] = 1
-    """Raised when a change of the code changes what is learnt: kept models of older editions are not used."""
 
     reads: ClassVar[bool] = False
     """Whether what it makes quotes from passages, and ranks only by the way."""
@@ -130,7 +127,7 @@ class Trainer(Spelled, ABC):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> Ranker:
         """The ranker that these pools teach: from scratch, or from where `start`, of its kind, had come to.
 

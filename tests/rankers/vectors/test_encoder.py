@@ -88,6 +88,14 @@ def test_prompts_are_the_models_own_unless_said(tmp_path: Path) -> None:
     assert other.score("ship", ["ship"]) == pytest.approx([1], abs=1e-9)
 
 
+def test_a_prompt_may_have_both_kinds_of_quotation_marks() -> None:
+    for prompt in ('it\'s "said": ', "\"'", "a\\\"'\\", "['\"("):
+        ranker = EncoderRanker(question_prompt=prompt)
+        assert demur.ranker(ranker.spec) == ranker
+        fused = demur.ranker(f"fusion(rankers=[{ranker.spec}; overlap])")
+        assert fused.parts[0] == ranker and demur.ranker(fused.spec).spec == fused.spec
+
+
 def test_wrong_settings_are_told_when_it_is_built() -> None:
     with pytest.raises(demur.DemurError, match="precision='half' is not known"):
         demur.ranker("encoder", precision="half")

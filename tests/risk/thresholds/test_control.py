@@ -179,6 +179,14 @@ def test_no_number_of_labels_helps_where_most_is_wrong() -> None:
         choose(rng.random(500), np.ones(500, np.bool_), 0.1, 0.05, grid=GRID)
 
 
+def test_few_labels_do_not_say_that_more_would_not_help() -> None:
+    for wrong in ([True, False], [True, True], [True] * 10):
+        with pytest.raises(NoThreshold, match="label more and try again: even without an error it takes 29"):
+            choose(np.arange(len(wrong)) / 100, np.array(wrong), 0.1, 0.05, grid=as_grid([-np.inf]))
+    with pytest.raises(NoThreshold, match="more labels would not help"):
+        choose(np.arange(30) / 100, np.ones(30, np.bool_), 0.1, 0.05, grid=as_grid([-np.inf]))
+
+
 def test_so_many_more_labels_mostly_do() -> None:
     """The forecast is for errors as frequent as seen, so about half of the time it is enough."""
     enough = tried = 0

@@ -11,7 +11,7 @@ import torch
 import demur
 from demur.errors import UsageError
 from demur.training.cross_encoders.distilled import Distilled
-from demur.training.objectives.base import Seen
+from demur.training.objectives.base import ScoredPairs
 from demur.training.objectives.distilled import Distilling
 from demur.training.objectives.pool_losses import Loss, listwise
 from demur.types import Pool
@@ -54,7 +54,7 @@ def test_the_loss_is_least_at_the_teachers_distribution_and_mixes_with_the_label
     order = shares[places].log()
 
     def loss(scores: torch.Tensor, labels: float = 0.0) -> float:
-        return float(Distilling(Loss(), shares, labels)(Seen(scores, right[places], [2, 3], places)))
+        return float(Distilling(Loss(), shares, labels)(ScoredPairs(scores, right[places], [2, 3], places)))
 
     entropy = -(shares * shares.log()).sum() / 2
     assert loss(order + 3) == pytest.approx(float(entropy), abs=1e-6)

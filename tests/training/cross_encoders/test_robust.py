@@ -17,7 +17,7 @@ from demur.training.cross_encoders.bias_model import features, out_of_fold, terc
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.training.cross_encoders.robust import Debiased, GroupDRO, JustTrainTwice, mistaken
 from demur.training.loop.fitting import Schedule, fit
-from demur.training.objectives.base import Objective, Plain, Seen
+from demur.training.objectives.base import Objective, Plain, ScoredPairs
 from demur.training.objectives.pool_losses import Loss
 from demur.training.objectives.robust import GroupDRO as Shares
 from demur.training.objectives.robust import Product, Reweighted
@@ -30,8 +30,8 @@ SCORES = torch.tensor([1.5, -0.5, 0.3, 2.0])
 RIGHT = torch.tensor([True, False, False, True])
 
 
-def seen(scores: Tensor = SCORES, **more: Any) -> Seen:
-    return Seen(scores, RIGHT, [2, 2], torch.arange(4), **more)
+def seen(scores: Tensor = SCORES, **more: Any) -> ScoredPairs:
+    return ScoredPairs(scores, RIGHT, [2, 2], torch.arange(4), **more)
 
 
 # the rules
@@ -88,7 +88,7 @@ def test_shares_of_groups_grow_with_their_loss() -> None:
     assert objective(seen()) == pytest.approx(float(grown @ means))
     assert objective.shares.tolist() == pytest.approx([float(grown[0]), 0, float(grown[1])])
     assert objective.told()["worst_loss"] == pytest.approx(float(means.max()))
-    losses = objective(Seen(SCORES[:2], RIGHT[:2], [2], torch.arange(2)))
+    losses = objective(ScoredPairs(SCORES[:2], RIGHT[:2], [2], torch.arange(2)))
     assert losses == pytest.approx(float(objective.shares[0] * means[0])), "an empty group adds nothing"
 
 
@@ -162,7 +162,7 @@ def taught(objective: Objective, again: Tensor | None = None) -> nn.Module:
 
     def loss_of(step: Any) -> tuple[Tensor, int]:
         scores = net(ROWS[step])[:, 0]
-        part = Seen(scores, IS_RIGHT[step], [len(step)], torch.tensor(step), ROWS[step])
+        part = ScoredPairs(scores, IS_RIGHT[step], [len(step)], torch.tensor(step), ROWS[step])
         return objective(part), len(step)
 
     schedule = Schedule(0.05, precision="fp32", weight_decay=0)

@@ -96,7 +96,7 @@ def test_the_gate_is_of_one_number_or_of_all(scalar: bool) -> None:
 
 @pytest.mark.parametrize("preset", scan.PRESETS)
 def test_as_released_the_heads_own_loss_stops_short_of_the_encoder(preset: str) -> None:
-    from demur.training.objectives.base import Seen
+    from demur.training.objectives.base import ScoredPairs
     from demur.training.objectives.pool_losses import Loss
     from demur.training.objectives.scan import ScanObjective
 
@@ -104,7 +104,7 @@ def test_as_released_the_heads_own_loss_stops_short_of_the_encoder(preset: str) 
         torch.manual_seed(0)
         objective = ScanObjective(Loss(True), 6, preset, False, True, 1.0)
         features = torch.arange(24.0).reshape(4, 6).sin().requires_grad_()
-        seen = Seen(torch.zeros(4), shown, [4], torch.arange(4), features)
+        seen = ScoredPairs(torch.zeros(4), shown, [4], torch.arange(4), features)
         (found,) = torch.autograd.grad(objective(seen), features)
         return found
 

@@ -150,8 +150,8 @@ def by_evidence(profile: Profile, methods: Sequence[Method], evidence: Evidence)
         if not known:
             continue
         best = max(known, key=lambda method: dataset.figures[method.name].mean)
-        least = dataset.figures[best.name].low
-        taken = next(method for method in known if dataset.figures[method.name].mean >= least)
+        enough = dataset.figures[best.name].low
+        taken = next(method for method in known if dataset.figures[method.name].mean >= enough)
         labels = math.nan if curved is None else _labels(curved)
         where = curved.name if curved else ""
         better = _instead(taken, dataset, methods, alike)

@@ -12,7 +12,7 @@ from demur import cache
 from demur.asking.meaning import chance
 from demur.asking.quoting import asked
 from demur.embedders.base import Vectors
-from demur.embedders.caching import Kept, cached_in_memory, cached_on_disk
+from demur.embedders.caching import CachedEmbedder, cached_in_memory, cached_on_disk
 from demur.embedders.encoders.encoder import Encoder
 from demur.embedders.encoders.loading import PACKAGED
 from demur.embedders.vector_store import BoolArray
@@ -28,7 +28,7 @@ _NONE = -1.0  # the cosine with a question of its own, where a passage has none
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPassages:
     """The places of passages, likeliest first, their signals (see `chance.FOUND`) and chances."""
 
     places: IntArray
@@ -46,7 +46,7 @@ def maker() -> Encoder:
 
 
 @lru_cache(maxsize=2)
-def _embedder(place: str) -> Kept:
+def _embedder(place: str) -> CachedEmbedder:
     return cached_in_memory(cached_on_disk(maker()))
 
 
@@ -60,10 +60,10 @@ def lacking(texts: Sequence[str]) -> int:
     return _embedder(str(cache.root())).lacking(texts)
 
 
-def find(library: Passages, question: str, depth: int) -> Found:
+def find(library: Passages, question: str, depth: int) -> FoundPassages:
     """The best passages that share words with a question, or are near to it in meaning."""
     places = np.zeros(0, np.int64)
-    nothing = Found(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool), places)
+    nothing = FoundPassages(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool), places)
     if not tokenize(question):
         return nothing  # a vector of nothing would still be near to something
     by_words, scores = library.by_words(question, WIDE)
@@ -84,7 +84,7 @@ def find(library: Passages, question: str, depth: int) -> Found:
     of_own = chance.load().own.of(signals[:, 1:2], alike)
     chances = np.where(own, of_own, chance.load().found.of(signals))
     order = np.argsort(-chances, kind="stable")[:depth]
-    return Found(places[order], signals[order], chances[order], own[order], alike[order])
+    return FoundPassages(places[order], signals[order], chances[order], own[order], alike[order])
 
 
 def _cosines(

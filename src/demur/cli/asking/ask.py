@@ -31,7 +31,7 @@ def ask(
     reader: Annotated[
         str | None,
         typer.Option(
-            help="The reader that quotes the answer: a folder, or none for whole sentences. Default: the "
+            help="The reader that quotes the answer: a folder. none: quote whole sentences. Default: the "
             "ranker, if it can quote."
         ),
     ] = None,
@@ -40,8 +40,8 @@ def ask(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="For the ranker meaning: time for reading passages again, such as 300ms. The speed of "
-            "this machine is measured once.",
+            help="For the ranker meaning: a time limit for its model, such as 300ms; it then reads fewer "
+            "passages. The speed of this machine is measured once.",
         ),
     ] = None,
     gate: GateOption = None,

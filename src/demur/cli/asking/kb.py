@@ -14,7 +14,7 @@ from demur.errors import count_of
 
 if TYPE_CHECKING:
     from demur.kb.folder import KnowledgeBase
-    from demur.kb.syncing import Report
+    from demur.kb.syncing import FileReport
 
 _STATUSES = "added", "changed", "unchanged", "removed", "skipped"
 _SIZES = "generation", "sources", "passages", "embedded"
@@ -38,7 +38,8 @@ def add(
         str | None,
         typer.Option(
             metavar="LANGUAGE",
-            help="The language of the stemmer, or none; only for a new base. Default: english.",
+            help="For a new base, the language of its texts: the search ignores its word endings. none: it "
+            "does not. Default: english.",
         ),
     ] = None,
     words_only: WordsOnlyFlag = False,
@@ -76,7 +77,7 @@ def update(
     with warnings_noted():
         if watch:
             note(f"watching {harmless(str(base))}: its files are checked every {every:g} s; Ctrl-C stops")
-        told: set[Report] = set()
+        told: set[FileReport] = set()
         while watch:
             found = list(_shown(kb.updating(), json, told))
             told = {each for each in found if each.status in ("skipped", "unchanged") and each.reason}
@@ -137,7 +138,9 @@ def _there(base: Path) -> KnowledgeBase:
     return kb
 
 
-def _shown(reports: Iterator[Report], json: bool, known: Collection[Report] = ()) -> Iterator[Report]:
+def _shown(
+    reports: Iterator[FileReport], json: bool, known: Collection[FileReport] = ()
+) -> Iterator[FileReport]:
     """The reports; what was skipped goes to stderr, and what has changed is shown to people.
 
     What was skipped at the last check too is not told again.
@@ -157,7 +160,7 @@ def _shown(reports: Iterator[Report], json: bool, known: Collection[Report] = ()
         yield report
 
 
-def _finish(kb: KnowledgeBase, reports: list[Report], words_only: bool, json: bool) -> None:
+def _finish(kb: KnowledgeBase, reports: list[FileReport], words_only: bool, json: bool) -> None:
     """Make vectors, and tell what there is; exit 2 if a file that was named, or every file, was skipped."""
     _embed(kb, words_only)
     emit(_told(kb, reports)) if json else say(_size(kb))
@@ -197,18 +200,18 @@ def _embedded(kb: KnowledgeBase) -> int:
     return kb.embedded if kb.embedder == finding.maker().fingerprint else 0
 
 
-def _told(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
+def _told(kb: KnowledgeBase, reports: list[FileReport]) -> dict[str, Any]:
     """What there is, how many files are of each status, and each file."""
     size = kb.generation, len(kb.sources()), len(kb), _embedded(kb)
     return {"base": str(kb.path), **dict(zip(_SIZES, size, strict=True)), **_became(reports)}
 
 
-def _of_nothing(kb: KnowledgeBase, reports: list[Report]) -> dict[str, Any]:
+def _of_nothing(kb: KnowledgeBase, reports: list[FileReport]) -> dict[str, Any]:
     """The same of a base that is not there, as no file could be read."""
     return {"base": str(kb.path), **dict.fromkeys(_SIZES, 0), **_became(reports)}
 
 
-def _became(reports: list[Report]) -> dict[str, Any]:
+def _became(reports: list[FileReport]) -> dict[str, Any]:
     counts = Counter(report.status for report in reports)
     return {
         **{status: counts[status] for status in _STATUSES},

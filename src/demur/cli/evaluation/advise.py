@@ -22,7 +22,9 @@ def advise(
     minutes: Annotated[float, typer.Option(help="Time limit for trying methods, in minutes.")] = 5.0,
     risk: Annotated[
         float | None,
-        typer.Option(help="Also show the coverage at this risk of errors, such as 0.1."),
+        typer.Option(
+            help="Also show how many questions a gate would answer at this risk of errors, such as 0.1."
+        ),
     ] = None,
     save: Annotated[
         str | None,
@@ -38,7 +40,7 @@ def advise(
         list[str] | None,
         typer.Option(
             metavar="RANKER",
-            help="Also try this ranker, model folder or 'train TRAINER'; may be repeated.",
+            help="Also try this: a ranker, a model's folder, or 'train TRAINER'; may be repeated.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Number of folds of the cross-validation.")] = 5,

@@ -35,19 +35,20 @@ def evaluate(
         str, typer.Option("-m", "--measures", help="Measures, separated by commas.")
     ] = MEASURES,
     convention: Annotated[
-        str, typer.Option(help="fixed, semeval10, scan, nn4nqa, matchzoo or trec.")
+        str,
+        typer.Option(help="How ties and cut-offs count: fixed, semeval10, scan, nn4nqa, matchzoo or trec."),
     ] = "fixed",
     no_positive: Annotated[
         str | None,
         typer.Option(
-            help="Pools without a positive: skip them or count zero. Default: as the convention says."
+            help="Pools without a right answer: skip, or zero (they count as 0). Default: by the convention."
         ),
     ] = None,
     qualifier: Annotated[
         str | None,
         typer.Option(
             help="What computes the confidence of an answer, for AURC and the like. Default: margin. "
-            "With --reader: proba, or kept, which is in its folder."
+            "With --reader: proba, the probability of the quote, or kept, what calibrate --doubt has trained."
         ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.95,

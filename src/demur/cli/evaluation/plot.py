@@ -38,7 +38,11 @@ def plot(
         str | None, typer.Option(metavar="GATE.json", help="A gate to draw, with its threshold marked.")
     ] = None,
     calibrator: Annotated[
-        str, typer.Option(help="For reliability: platt, isotonic, beta, temperature, or none.")
+        str,
+        typer.Option(
+            help="For reliability, what makes a probability of the confidence: platt, isotonic, beta or "
+            "temperature. none: it is one."
+        ),
     ] = "platt",
     seed: Annotated[int, typer.Option(help="Random seed of the bands and the folds.")] = 0,
     json: JsonFlag = False,

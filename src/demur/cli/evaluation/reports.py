@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from demur.evaluation.readers import Quoted
 
 
-Found = TypeVar("Found", "Report", "Quoted")
+AnyReport = TypeVar("AnyReport", "Report", "Quoted")
 
 
 def deliver(
-    found: Found, report: Report, output: str | None, json: bool, show: Callable[[Found], None]
+    found: AnyReport, report: Report, output: str | None, json: bool, show: Callable[[AnyReport], None]
 ) -> None:
     """Write the report, if an output is named, and print what was found as JSON or for people."""
     if output is not None:

@@ -34,7 +34,8 @@ ExampleFlag = Annotated[bool, typer.Option("--example", help="Ask the handbook t
 StemOption = Annotated[
     str,
     typer.Option(
-        metavar="LANGUAGE", help="The language of the stemmer, which ignores word endings; or none."
+        metavar="LANGUAGE",
+        help="The language of the texts: the search ignores its word endings. none: it does not.",
     ),
 ]
 

@@ -11,8 +11,8 @@ GateOption = Annotated[
     typer.Option(
         "--gate",
         metavar="GATE.json",
-        help="Answer only if the confidence passes this gate. none: do not use the gate in the ranker's "
-        "folder.",
+        help="Answer only if the confidence passes this gate. none: use no gate, not even the one in the "
+        "ranker's folder or in the knowledge base.",
     ),
 ]
 LapseOption = Annotated[
@@ -20,11 +20,11 @@ LapseOption = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="The share of a knowledge base's passages that may change before its promise lapses; 0.2 if not "
-        "said.",
+        help="With --kb: the share of passages that may change after calibration; if more have changed, "
+        "answers say that the promise no longer holds. Default: 0.2.",
     ),
 ]
 RiskOption = Annotated[
     float | None,
-    typer.Option(help="The share of answers that may be wrong, where there are gates for several."),
+    typer.Option(help="Where there are gates for several risks: the one for this share of wrong answers."),
 ]

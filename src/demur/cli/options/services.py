@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from demur.serving.answering.service import Service
+    from demur.serving.guards.shield import Rules
 
 ExampleFlag = Annotated[bool, typer.Option("--example", help="Serve the handbook that comes with demur.")]
 RankerOption = Annotated[
@@ -22,7 +23,10 @@ RankerOption = Annotated[
 ]
 ReaderOption = Annotated[
     str | None,
-    typer.Option(help="The reader that quotes: a folder, or none. Default: the ranker, if it can quote."),
+    typer.Option(
+        help="The reader that quotes the answer: a folder. none: quote whole sentences. Default: the ranker, "
+        "if it can quote."
+    ),
 ]
 HostOption = Annotated[
     str, typer.Option(help="The address to listen on; other machines can only be served with a key.")
@@ -109,7 +113,23 @@ def check_address(host: str, key_file: Path | None, no_key: bool) -> None:
         raise UsageError(f"{what}; give it keys with --key-file, or say --no-key")
 
 
-def keys(path: Path | None) -> tuple[str, ...]:
+def rules(
+    key_file: Path | None, hosts: list[str] | None, origins: list[str] | None = None, body: int | None = None
+) -> Rules:
+    """Who may reach the service, and with how many bytes."""
+    from demur.serving.guards.shield import Rules
+
+    body = Rules.body if body is None else body
+    return Rules(
+        keys=_keys(key_file),
+        hosts=frozenset(name.lower() for name in hosts or ()),
+        origins=frozenset(origins or ()),
+        body=body,
+        bodies=max(16 * body, Rules.bodies),
+    )
+
+
+def _keys(path: Path | None) -> tuple[str, ...]:
     """The keys in a file."""
     from demur.errors import DataError
     from demur.files import lines

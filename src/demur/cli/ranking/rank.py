@@ -14,12 +14,14 @@ def rank(
     question: Annotated[str, typer.Argument(help="The question.")],
     candidates: Annotated[
         str,
-        typer.Option(help="Candidates, one to a line; or .jsonl or .csv with a text or answer; - is stdin."),
+        typer.Option(
+            help="A file with a candidate per line, or .jsonl or .csv with a text or answer; - is stdin."
+        ),
     ],
     ranker: Annotated[
         str | None,
         typer.Option(
-            help="A name or a folder. Default: the ranker of the gate or of the answer sets, else bm25."
+            help="The ranker: a name or a folder. Default: that of the gate or of the answer sets, else bm25."
         ),
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="Number of candidates to print; 0 is all.")] = 0,
@@ -29,7 +31,7 @@ def rank(
         typer.Option(
             "--set",
             metavar="RATE|SETS.json",
-            help="Print a set that contains a right answer at this rate, such as 0.9.",
+            help="Print as many candidates as are needed for one to be right at this rate, such as 0.9.",
         ),
     ] = None,
     calibration: Annotated[

@@ -26,7 +26,7 @@ def score(
         ),
     ],
     ranker: Annotated[
-        str, typer.Option(help="A ranker: bm25, 'bm25(k1=0.9)', a folder, or a Hugging Face id.")
+        str, typer.Option(help="The ranker: bm25, 'bm25(k1=0.9)', a folder, or a Hugging Face id.")
     ] = "bm25",
     reader: Annotated[
         str | None,
@@ -39,7 +39,7 @@ def score(
         str | None,
         typer.Option(
             metavar="GATE.json",
-            help="Also write how sure each best candidate is by this gate, and why it is refused if it is.",
+            help="Also write the confidence of each best candidate, and why this gate refuses it, if so.",
         ),
     ] = None,
     read_as: Annotated[

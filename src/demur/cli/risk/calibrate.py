@@ -25,7 +25,10 @@ MEANING = "meaning"
 def calibrate(
     ranker: Annotated[
         str | None,
-        typer.Argument(metavar="RANKER", help="A ranker such as bm25, or a folder."),
+        typer.Argument(
+            metavar="RANKER",
+            help="A ranker such as bm25, or a folder. none, with files: keep the order of the search.",
+        ),
     ] = None,
     data: Annotated[
         str | None,
@@ -40,20 +43,26 @@ def calibrate(
     confidence: Annotated[float, typer.Option(help="Confidence level of the promise.")] = 0.95,
     qualifier: Annotated[
         str | None,
-        typer.Option(help="What computes the confidence. Default: margin; for meaning top, its probability."),
+        typer.Option(
+            help="What computes the confidence. Default: margin, the best score minus the second; for the "
+            "ranker meaning top, its probability."
+        ),
     ] = None,
     method: Annotated[
         str,
         typer.Option(
-            help="ltt (learn then test) or bonferroni. Others break the promise, and are for comparison only."
+            help="ltt (learn then test) or bonferroni. Others, for comparison only, keep no promise."
         ),
     ] = "ltt",
     grid: Annotated[
         str | None,
-        typer.Option(help="Other pools, without labels: their confidences are the thresholds to test."),
+        typer.Option(help="Other pools, labelled or not: the thresholds to test are their confidences."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(help="Random seed: which labelled pools make the thresholds, without --grid.")
+        int,
+        typer.Option(
+            help="Without --grid: random seed of which labelled pools choose the thresholds to test."
+        ),
     ] = 0,
     output: Annotated[
         str | None,
@@ -65,7 +74,8 @@ def calibrate(
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Show which risks the labels can promise.")] = False,
     check: Annotated[
-        str | None, typer.Option(metavar="GATE", help="Check this gate on DATA, labelled or not.")
+        str | None,
+        typer.Option(metavar="GATE", help="Check whether DATA, labelled or not, contradicts this gate."),
     ] = None,
     sets: Annotated[
         float | None,
@@ -83,11 +93,11 @@ def calibrate(
         bool,
         typer.Option(
             "--without-labels",
-            help="Make a gate without labels: remove some entries of the FAQ, and ask about them.",
+            help="Make a gate for an FAQ without labels: leave out some of its entries, and ask about them.",
         ),
     ] = False,
     apart: Annotated[
-        float, typer.Option(metavar="SHARE", help="The share of entries that --without-labels removes.")
+        float, typer.Option(metavar="SHARE", help="With --without-labels: the share of entries to leave out.")
     ] = 0.1,
     json: JsonFlag = False,
 ) -> None:

@@ -20,14 +20,14 @@ DoubtOption = Annotated[
     typer.Option(
         "--doubt",
         metavar="DOUBT",
-        help="Train a reader's confidence, such as learned or probe-cnn, on DATA; with --risk, also make "
-        "a gate by it.",
+        help="Train a model of how sure the reader RANKER may be of its quotes, on DATA: learned or "
+        "probe-cnn. With --risk, also make a gate by it.",
     ),
 ]
 ProbesOption = Annotated[
     str | None,
     typer.Option(
-        metavar="TRAIN", help="Training data of the probes: the questions that the reader was trained on."
+        metavar="TRAIN", help="With --doubt probe-cnn: the questions that the reader was trained on."
     ),
 ]
 

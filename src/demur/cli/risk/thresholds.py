@@ -110,17 +110,18 @@ def planned(plan: Plan, json: bool) -> None:
             threshold = "all pass" if level.threshold is None else f"{level.threshold:.4g}"
             table.add_row(percent(level.risk), percent(round(level.coverage, 3)), threshold, "enough")
         else:
-            more = (
-                "too many are wrong at every threshold"
-                if level.more is None
-                else f"about {_round(level.more)} more"
-            )
+            if level.more is not None:
+                more = f"about {_round(level.more)} more"
+            elif level.fewest is not None:
+                more = f"too few to say; {level.fewest:,} answers or more"
+            else:
+                more = "too many are wrong at every threshold"
             table.add_row(percent(level.risk), "–", "–", more)
     console = stdout()
     console.print(table)
     if any(level.coverage is None for level in plan.levels):
-        least = "no risk below 99 %" if plan.lowest is None else f"{percent(plan.lowest)} wrong"
-        console.print(f"\nThe lowest risk that these labels can promise: {least}.", markup=False)
+        lowest = "no risk below 99 %" if plan.lowest is None else f"{percent(plan.lowest)} wrong"
+        console.print(f"\nThe lowest risk that these labels can promise: {lowest}.", markup=False)
     told = f"{plan.questions:,} labelled questions, {plan.tested:,} of them tested on"
     console.print(f"\n{plan.ranker}, {plan.qualifier}: {told}", markup=False)
     console.print(f"Each risk by itself, with {percent(plan.confidence)} confidence.", markup=False)

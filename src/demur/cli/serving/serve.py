@@ -6,34 +6,23 @@ from typing import Annotated
 
 import typer
 
-from demur.cli.options.documents import FromOption, KbOption, StemOption
-from demur.cli.options.gates import GateOption, LapseOption, RiskOption
-from demur.cli.options.services import (
-    AllowHostOption,
-    ExampleFlag,
-    HostOption,
-    KeyFileOption,
-    NoKeyFlag,
-    PortOption,
-    RankerOption,
-    ReaderOption,
-)
+from demur.cli.options import documents, gates, services
 
 
 def serve(
-    sources: FromOption = None,
-    kb: KbOption = None,
-    example: ExampleFlag = False,
-    ranker: RankerOption = None,
-    reader: ReaderOption = None,
-    stem: StemOption = "english",
-    gate: GateOption = None,
-    risk: RiskOption = None,
-    host: HostOption = "127.0.0.1",
-    port: PortOption = 8000,
-    key_file: KeyFileOption = None,
-    no_key: NoKeyFlag = False,
-    allow_host: AllowHostOption = None,
+    sources: documents.FromOption = None,
+    kb: documents.KbOption = None,
+    example: services.ExampleFlag = False,
+    ranker: services.RankerOption = None,
+    reader: services.ReaderOption = None,
+    stem: documents.StemOption = "english",
+    gate: gates.GateOption = None,
+    risk: gates.RiskOption = None,
+    host: services.HostOption = "127.0.0.1",
+    port: services.PortOption = 8000,
+    key_file: services.KeyFileOption = None,
+    no_key: services.NoKeyFlag = False,
+    allow_host: services.AllowHostOption = None,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(metavar="URL", help="An origin whose pages may send requests (CORS); may be repeated."),
@@ -45,7 +34,7 @@ def serve(
     deadline: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.1, help="Time limit of a request.")
     ] = 120,
-    lapse: LapseOption = None,
+    lapse: gates.LapseOption = None,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Allow no change of documents or labels over HTTP.")
     ] = False,
@@ -62,30 +51,22 @@ def serve(
 ) -> None:
     """Serve ranking, quoting and asking over HTTP, for clients of TEI, Cohere, Jina and vLLM."""
     from demur.cli.console import note
-    from demur.cli.options.services import check_address, collecting_later, keys, opening
     from demur.errors import UsageError, require
 
     if keep_questions and kb is None and not example:
         raise UsageError("--keep-questions needs a knowledge base; name one with --kb")
-    check_address(host, key_file, no_key)
+    services.check_address(host, key_file, no_key)
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         require(module, extra="serve")
-    with collecting_later():
-        from demur.serving.guards.shield import MEGABYTE, Rules
+    with services.collecting_later():
+        from demur.serving.guards.shield import MEGABYTE
         from demur.serving.process.running import run
         from demur.serving.server import Settings
 
-        body = int(max_body * MEGABYTE)
-        rules = Rules(
-            keys=keys(key_file),
-            hosts=frozenset(name.lower() for name in allow_host or ()),
-            origins=frozenset(allow_origin or ()),
-            body=body,
-            bodies=max(16 * body, Rules.bodies),
-        )
+        rules = services.rules(key_file, allow_host, allow_origin, int(max_body * MEGABYTE))
         settings = Settings(rules, queue, deadline, access_log, log_questions, read_only, keep_questions)
         run(
-            opening(sources, example, ranker, gate, reader, risk, stem, kb, lapse, lasting=True),
+            services.opening(sources, example, ranker, gate, reader, risk, stem, kb, lapse, lasting=True),
             settings,
             host,
             port,

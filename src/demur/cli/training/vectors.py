@@ -45,7 +45,7 @@ def train(
     clean: Annotated[
         str, typer.Option(help="How texts are cleaned: paper (as in the paper) or plain.")
     ] = "paper",
-    stopwords: Annotated[str, typer.Option(help="drop or keep.")] = "drop",
+    stopwords: Annotated[str, typer.Option(help="Stop words such as the: drop or keep.")] = "drop",
     json: JsonFlag = False,
 ) -> None:
     """Train word vectors on the unlabelled texts of datasets, or on your own files."""

@@ -37,7 +37,7 @@ class ProbeCNN(Doubt):
 
     name: ClassVar[str] = "probe-cnn"
     pictures: ClassVar[bool] = True
-    least: ClassVar[float] = -1e6  # of log-odds
+    lowest: ClassVar[float] = -1e6  # of log-odds
     layers: str = "all"
     order: str = "as-read"
     scale: str = "probability"

@@ -62,8 +62,6 @@ class Encoder(Embedder):
             raise UsageError(f"an encoder needs a model: {MINILM}, a folder, or a Hugging Face id")
         if self.max_length < 0:
             raise UsageError(f"max_length={self.max_length} cuts everything; use 0 for what the model says")
-        if '"' in self.prompt and "'" in self.prompt:
-            raise UsageError("a prompt may have ' or \" in it, but not both, as it is a setting in quotes")
         if self.packaged and (self.precision, self.device) not in (("auto", "auto"), ("auto", "cpu")):
             what = "the packaged encoder computes in int8 on the CPU, and takes no precision and no device"
             raise UsageError(f"{what}; leave them out, or use model={MINILM}, which needs demur[encoder]")

@@ -10,7 +10,7 @@ import numpy as np
 
 from demur.errors import UsageError
 from demur.evaluation.plots.learning import Curve, learning_curves
-from demur.experiments.kinds.base import Kept
+from demur.experiments.kinds.base import Result
 from demur.experiments.models.rankers import stages
 from demur.experiments.recipe import Column, Row, Table
 from demur.experiments.runs import Run, stored_result
@@ -89,7 +89,7 @@ def of_row(table: Table, row: Row, column: Column, results: Path) -> list[Epochs
     return found
 
 
-def _epochs(result: Kept) -> Sequence[Sequence[Sequence[float]]]:
+def _epochs(result: Result) -> Sequence[Sequence[Sequence[float]]]:
     stages: Sequence[Sequence[Sequence[float]]] = result.get("epochs", [])
     return stages
 

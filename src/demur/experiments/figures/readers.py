@@ -12,7 +12,7 @@ from demur.doubt import Observed
 from demur.errors import UsageError
 from demur.evaluation.plots.confidence import confidence_histograms, risk_coverage
 from demur.evaluation.plots.probes import Case, probe_pictures
-from demur.experiments.kinds.base import Kept
+from demur.experiments.kinds.base import Result
 from demur.experiments.kinds.reading import ORACLE, probes_for, reader_of
 from demur.experiments.models import reader_cache
 from demur.experiments.models.cache_keys import as_kept
@@ -72,7 +72,7 @@ def draw(table: Table, results: Path, path: Path, only: Sequence[str] = (), make
     return written
 
 
-def _predictions(one: Kept) -> Predictions:
+def _predictions(one: Result) -> Predictions:
     """The answers that were given, as they are kept."""
     answers = one["answers"]
     outcome, given = np.array(answers["outcome"]), np.ones(len(answers["ids"]), np.bool_)

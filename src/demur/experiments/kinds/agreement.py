@@ -9,7 +9,7 @@ import numpy as np
 
 from demur.errors import UsageError
 from demur.experiments.kinds.answer_figures import RULES, Numbers, gated, plain, selective
-from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.experiments.kinds.base import Figure, Kind, Loaded, Result
 from demur.experiments.kinds.halves import Promise
 from demur.files import sha256
 from demur.reading import published
@@ -33,19 +33,17 @@ class Agreement(Kind):
     ``empirical coverage@0.1`` where the naive one does.
     """
 
-    def depends(self, run: Run) -> Kept:
+    def depends(self, run: Run) -> Result:
         """The files of answers, all systems' of the table, and the promise."""
         return {
             "answers": run.row.answers,
             "committee": {name: sha256(published.answers_file(name)) for name in _systems(run.table)},
             "agreement": run.row.agreement,
-            "splits": run.table.splits,
-            "confidence": run.table.confidence,
             "seed": run.seed,
-            "measures": run.table.measures,
+            **self.promised(run),
         }
 
-    def result(self, run: Run, loaded: Loaded) -> Kept:
+    def result(self, run: Run, loaded: Loaded) -> Result:
         """The figures by measure; null where one is undefined."""
         if run.row.agreement not in GRIDS:
             raise UsageError(f"agreement {run.row.agreement!r} is not known; write {' or '.join(GRIDS)}")
@@ -56,7 +54,9 @@ class Agreement(Kind):
         predictions = predicted(loaded.pools, given, agreement(given, others, run.row.agreement))
         return {"pools": len(loaded.pools), "figures": _figures(run, predictions)}
 
-    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
+    def figure(
+        self, found: Sequence[Result], convention: str, measure: str, point: str = ""
+    ) -> Figure | None:
         """The figure of the one run."""
         return Figure.of(found[0]["figures"].get(measure), found[0]["pools"]) if found else None
 

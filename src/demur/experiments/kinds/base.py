@@ -16,7 +16,7 @@ from demur.types import Pool
 if TYPE_CHECKING:
     from demur.experiments.runs import Run
 
-Kept = dict[str, Any]
+Result = dict[str, Any]
 """What is kept of a run under results/."""
 
 
@@ -68,32 +68,39 @@ class Kind(ABC):
         return Loaded(pools_of(data), pools_of(fit), "-".join(shas))
 
     @abstractmethod
-    def depends(self, run: Run) -> Kept:
+    def depends(self, run: Run) -> Result:
         """What a result depends on besides the data, the seed and editions."""
 
+    def promised(self, run: Run) -> Result:
+        """What figures of promises over random halves depend on."""
+        table = run.table
+        return {"splits": table.splits, "confidence": table.confidence, "measures": table.measures}
+
     @abstractmethod
-    def result(self, run: Run, loaded: Loaded) -> Kept:
+    def result(self, run: Run, loaded: Loaded) -> Result:
         """What is kept of a run, under keys of the kind's own."""
 
     def points(self, column: Column) -> Sequence[str]:
         """The parts of a column that have a cell each; in most tables a column is one, without a name."""
         return [""]
 
-    def readers(self, found: Sequence[Kept]) -> int:
+    def readers(self, found: Sequence[Result]) -> int:
         """How many readers the results are of; 0 where they are of none."""
         return len({one["reader"] for one in found if "reader" in one})
 
-    def outcomes(self, found: Sequence[Kept]) -> tuple[int, int, int] | None:
+    def outcomes(self, found: Sequence[Result]) -> tuple[int, int, int] | None:
         """How many answers are right, how many answer what has no answer, of how many questions; if known."""
         if not found or not {"AD+", "UD"} <= found[0].get("figures", {}).keys():
             return None
         right, misled = (int(found[0]["figures"][name][0]) for name in ("AD+", "UD"))
         return right, misled, int(found[0]["pools"])
 
-    def values(self, found: Sequence[Kept], convention: str, measure: str) -> dict[str, float]:
+    def values(self, found: Sequence[Result], convention: str, measure: str) -> dict[str, float]:
         """By pool, the figure that `figure` is the mean of; nothing where pools have none."""
         return {}
 
     @abstractmethod
-    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
+    def figure(
+        self, found: Sequence[Result], convention: str, measure: str, point: str = ""
+    ) -> Figure | None:
         """The figure of a cell from the runs that are kept for it; None if they do not have it."""

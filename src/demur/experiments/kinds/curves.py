@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from demur.evaluation import evaluate
-from demur.experiments.kinds.base import Figure, Kept, Loaded
+from demur.experiments.kinds.base import Figure, Loaded, Result
 from demur.experiments.kinds.ranking import PRECISION, Ranking
 from demur.experiments.models.cached_models import Step, pools_of, ranker_of, trained_by
 from demur.experiments.models.rankers import maker, stages, untrained_ranker
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 class Curves(Ranking):
     """Means over pools are kept for each size; the subsets of one seed lie within each other."""
 
-    def depends(self, run: Run) -> Kept:
+    def depends(self, run: Run) -> Result:
         """As of a ranking, and the sizes."""
         return {**super().depends(run), "sizes": run.column.sizes, "early": run.row.early}
 
-    def result(self, run: Run, loaded: Loaded) -> Kept:
+    def result(self, run: Run, loaded: Loaded) -> Result:
         """The figures by size, convention and measure."""
-        points: Kept = {}
+        points: Result = {}
         if run.row.ranker:  # it learns nothing: the same at each size
             figures = self._judged(run, loaded, untrained_ranker(run))
             points = {str(size): figures for size in sizes(run.column)}
@@ -41,7 +41,7 @@ class Curves(Ranking):
                 points[str(size)] = self._judged(run, loaded, trained_by(step, start))
         return {**maker(run), "pools": len(loaded.pools), "points": points}
 
-    def _judged(self, run: Run, loaded: Loaded, ranker: Ranker) -> Kept:
+    def _judged(self, run: Run, loaded: Loaded, ranker: Ranker) -> Result:
         scores = ranker.prepare(loaded.pools).score_pools(loaded.pools)
         reports = {
             name: evaluate(scores, loaded.pools, run.table.measures, name) for name in run.table.conventions
@@ -55,7 +55,9 @@ class Curves(Ranking):
         """The sizes."""
         return [str(size) for size in column.sizes]
 
-    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
+    def figure(
+        self, found: Sequence[Result], convention: str, measure: str, point: str = ""
+    ) -> Figure | None:
         """The mean over seeds; its low and high are one standard deviation away, as the paper draws it."""
         values = [one["points"][point][convention][measure] for one in found if point in one["points"]]
         if not values:

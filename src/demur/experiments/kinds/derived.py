@@ -32,7 +32,7 @@ from demur.types import FloatArray
 GAIN = "gain "
 DERIVED = ("E-AURC", f"{GAIN}E-AURC")
 _BASE = "proba"
-_WIDE = 1.959964
+_NORMAL_95 = 1.959964
 """Standard deviations to each side, of 95 %."""
 
 
@@ -83,8 +83,8 @@ def published(table: Table, row: Row, column: Column, measure: str, convention: 
 
     if measure == DERIVED[0]:
         oracle = [each for each in table.row if (each.reader, each.doubt) == (row.reader, ORACLE)]
-        own, least = printed(row, "AURC"), printed(oracle[0] if oracle else None, "AURC")
-        return None if own is None or least is None else own - least
+        own, lowest = printed(row, "AURC"), printed(oracle[0] if oracle else None, "AURC")
+        return None if own is None or lowest is None else own - lowest
     name, base = measure.removeprefix(GAIN), base_of(table, row)
     if name == measure or base is row or row.doubt == ORACLE:
         return None
@@ -133,7 +133,7 @@ def together(parts: Sequence[Part]) -> Figure:
     else:
         _, whose = np.unique(np.concatenate([part.ids for part in parts]), return_inverse=True)
         moved = np.bincount(whose, moved)
-    half = round(_WIDE * float(np.sqrt((moved**2).sum())), 12)
+    half = round(_NORMAL_95 * float(np.sqrt((moved**2).sum())), 12)
     means = [part.mean for part in parts]
     mean = float(np.mean(means))
     return Figure(mean, mean - half, mean + half, parts[0].pools).over(means)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from demur.experiments.kinds.answer_figures import selective
-from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.experiments.kinds.base import Figure, Kind, Loaded, Result
 from demur.experiments.kinds.halves import MEASURES, Promise, tried
 from demur.experiments.models.rankers import identity, spelled, untrained_ranker
 from demur.risk import Predictions, qualifier
@@ -23,7 +23,7 @@ class Gates(Kind):
     Measures that know no halves, such as AURC, are of all questions, and the same under each convention.
     """
 
-    def depends(self, run: Run) -> Kept:
+    def depends(self, run: Run) -> Result:
         """The ranker, the qualifier and the promise."""
         row, table = run.row, run.table
         return {
@@ -39,7 +39,7 @@ class Gates(Kind):
             "conventions": table.conventions,
         }
 
-    def result(self, run: Run, loaded: Loaded) -> Kept:
+    def result(self, run: Run, loaded: Loaded) -> Result:
         """The figures by convention and measure; null where no half had a threshold."""
         prepared = untrained_ranker(run).prepare(loaded.fit)
         fit_scores, scores = prepared.score_pools(loaded.fit), prepared.score_pools(loaded.pools)
@@ -64,7 +64,9 @@ class Gates(Kind):
             },
         }
 
-    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
+    def figure(
+        self, found: Sequence[Result], convention: str, measure: str, point: str = ""
+    ) -> Figure | None:
         """The figure of the one run."""
         if not found:
             return None

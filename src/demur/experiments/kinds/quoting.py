@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from demur.evaluation.readers import evaluate_answers
-from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.experiments.kinds.base import Figure, Kind, Loaded, Result
 from demur.experiments.kinds.reading import probes_for, reader_identity, readers
 from demur.experiments.models import reader_cache
 from demur.reading import squad
@@ -25,11 +25,11 @@ BEST = "best "
 class Quoting(Kind):
     """Measures are ``EM``, ``F1``, ``HasAns-F1`` and the like, and ``best F1``."""
 
-    def depends(self, run: Run) -> Kept:
+    def depends(self, run: Run) -> Result:
         """The reader."""
         return {"reader": reader_identity(run, run.row.reader), "measures": run.table.measures}
 
-    def result(self, run: Run, loaded: Loaded) -> Kept:
+    def result(self, run: Run, loaded: Loaded) -> Result:
         """The figures by measure; null where the questions have none."""
         reader, _ = readers(run)
         seen = reader_cache.predictions(reader, loaded.pools, probes_for(reader, run))
@@ -49,7 +49,7 @@ class Quoting(Kind):
             "figures": {name: known.get(name) for name in run.table.measures},
         }
 
-    def outcomes(self, found: Sequence[Kept]) -> tuple[int, int, int] | None:
+    def outcomes(self, found: Sequence[Result]) -> tuple[int, int, int] | None:
         """The counts behind EM and its two parts: of questions with an answer, and of those without."""
         given = [found[0]["figures"].get(name) for name in ("EM", "HasAns-EM", "NoAns-EM")] if found else []
         if not given or None in given:
@@ -60,6 +60,8 @@ class Quoting(Kind):
         answerable = round(pools * (whole - void) / (full - void))
         return round(answerable * full), round((pools - answerable) * (1 - void)), pools
 
-    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
+    def figure(
+        self, found: Sequence[Result], convention: str, measure: str, point: str = ""
+    ) -> Figure | None:
         """The figure of the one run."""
         return Figure.of(found[0]["figures"].get(measure), found[0]["pools"]) if found else None

@@ -10,7 +10,7 @@ import numpy as np
 
 from demur.evaluation import estimates, evaluate
 from demur.evaluation.measures import parse_measures
-from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.experiments.kinds.base import Figure, Kind, Loaded, Result
 from demur.experiments.models.cached_models import relevant_of
 from demur.experiments.models.rankers import by_epoch, maker, run_ranker
 
@@ -24,7 +24,7 @@ PRECISION = 6  # decimals kept of each pool's figure
 class Ranking(Kind):
     """A figure for each pool is kept, so that runs can be compared."""
 
-    def depends(self, run: Run) -> Kept:
+    def depends(self, run: Run) -> Result:
         """The ranker and what it is judged by."""
         table = run.table
         return {
@@ -35,7 +35,7 @@ class Ranking(Kind):
             **_relevant(run),
         }
 
-    def result(self, run: Run, loaded: Loaded) -> Kept:
+    def result(self, run: Run, loaded: Loaded) -> Result:
         """The figures by convention and measure."""
         prepared = run_ranker(run).prepare(loaded.pools)
         scores = prepared.score_pools(loaded.pools)
@@ -47,7 +47,7 @@ class Ranking(Kind):
         }
         return {**maker(run), "conventions": conventions, **_relevant(run), **by_epoch(run)}
 
-    def values(self, found: Sequence[Kept], convention: str, measure: str) -> dict[str, float]:
+    def values(self, found: Sequence[Result], convention: str, measure: str) -> dict[str, float]:
         """By pool, the mean over seeds."""
         judged = _judged(found, convention, measure)
         if not judged:
@@ -59,7 +59,9 @@ class Ranking(Kind):
             if value == value
         }
 
-    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
+    def figure(
+        self, found: Sequence[Result], convention: str, measure: str, point: str = ""
+    ) -> Figure | None:
         """The mean over pools of the means over seeds."""
         judged = _judged(found, convention, measure)
         if not judged:
@@ -72,20 +74,20 @@ class Ranking(Kind):
         return Figure(estimate.mean, estimate.low, estimate.high, len(figures))
 
 
-def _judged(found: Sequence[Kept], convention: str, measure: str) -> list[Kept]:
+def _judged(found: Sequence[Result], convention: str, measure: str) -> list[Result]:
     """What seeds have under a convention and measure; of other data than the last one's, nothing."""
     judged = [one["conventions"][convention] for one in found if convention in one["conventions"]]
     judged = [one for one in judged if measure in one["values"]]
     return [one for one in judged if one["pools"] == judged[-1]["pools"]]
 
 
-def _relevant(run: Run) -> Kept:
+def _relevant(run: Run) -> Result:
     """The lowest label of a right answer, where it is not 1."""
     lowest = relevant_of(run.column.data)
     return {} if lowest == 1 else {"relevant": lowest}
 
 
-def _figures(report: Report, names: Sequence[str]) -> Kept:
+def _figures(report: Report, names: Sequence[str]) -> Result:
     """What is kept of a report: per measure, a figure for each pool; null where the convention skips it.
 
     Measures are kept by the names that the table gives them, in the report's order.

@@ -18,7 +18,7 @@ from demur.doubt import Doubt, Observed, doubt
 from demur.doubt.observing import observe
 from demur.errors import DemurError
 from demur.experiments.kinds.answer_figures import RULES, Numbers, gains, gated, plain, selective
-from demur.experiments.kinds.base import Figure, Kept, Kind, Loaded
+from demur.experiments.kinds.base import Figure, Kind, Loaded, Result
 from demur.experiments.kinds.halves import Promise
 from demur.experiments.models import reader_cache
 from demur.experiments.models.cached_models import hash_of
@@ -48,7 +48,7 @@ class Reading(Kind):
     Of each question that is answered the confidence and the outcome are kept, so that figures can be drawn.
     """
 
-    def depends(self, run: Run) -> Kept:
+    def depends(self, run: Run) -> Result:
         """The readers, the doubt, what probes learn from, and the promise."""
         return {
             "reader": reader_identity(run, run.row.reader),
@@ -56,13 +56,11 @@ class Reading(Kind):
             "passes": run.row.passes,
             "doubt": run.row.doubt if run.row.doubt == ORACLE else doubt(run.row.doubt).spec,
             "train": hash_of(run.column.train) if run.column.train else "",
-            "splits": run.table.splits,
-            "confidence": run.table.confidence,
             "seed": run.seed,
-            "measures": run.table.measures,
+            **self.promised(run),
         }
 
-    def result(self, run: Run, loaded: Loaded) -> Kept:
+    def result(self, run: Run, loaded: Loaded) -> Result:
         """The figures by measure, and what was said of each answer."""
         reader, others = readers(run)
         probes = probes_for(reader, run)
@@ -92,7 +90,9 @@ class Reading(Kind):
             },
         }
 
-    def figure(self, found: Sequence[Kept], convention: str, measure: str, point: str = "") -> Figure | None:
+    def figure(
+        self, found: Sequence[Result], convention: str, measure: str, point: str = ""
+    ) -> Figure | None:
         """The mean over seeds of the figure and of its ends; over questions, these are over seeds too."""
         rows = [row for one in found if (row := one["figures"].get(measure)) and row[0] is not None]
         if not rows:

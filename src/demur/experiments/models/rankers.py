@@ -16,7 +16,7 @@ from demur.rankers import Ranker, ranker
 from demur.rankers.vectors.recipe_encoder import in_floats
 
 if TYPE_CHECKING:
-    from demur.experiments.kinds.base import Kept
+    from demur.experiments.kinds.base import Result
     from demur.experiments.runs import Run
 
 
@@ -83,7 +83,7 @@ def run_ranker(run: Run) -> Ranker:
     return trained
 
 
-def by_epoch(run: Run) -> Kept:
+def by_epoch(run: Run) -> Result:
     """What dev said after each epoch of each stage of a run that learns, if anything."""
     found = cached_models.by_epoch(stages(run)) if run.row.trainer else []
     return {"epochs": found} if any(found) else {}

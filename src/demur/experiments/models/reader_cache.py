@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from demur import cache
 from demur.doubt import Observed, Probes, observe
 from demur.doubt.base import Proba
-from demur.doubt.doubt_folder import Kept, open_doubt, save
+from demur.doubt.doubt_folder import TrainedDoubt, open_doubt, save
 from demur.editions import editions
 from demur.errors import DataError, DemurError
 from demur.experiments.models.cached_models import fingerprint, hash_of, pools_of
@@ -71,7 +71,7 @@ def probes_of(reader: Reader, data: str, by: ProbeTrainer, make: bool = True) ->
     if not make:
         raise NotKeptError("the reader's probes")
     found = by.train(reader, pools_of(data))
-    save(Kept(Proba(), found), reader, folder, {"data": data, "by": by.spec})
+    save(TrainedDoubt(Proba(), found), reader, folder, {"data": data, "by": by.spec})
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from demur.evaluation.comparison.significance import holm, permutation
 from demur.experiments.kinds import KINDS
-from demur.experiments.kinds.base import Kept
+from demur.experiments.kinds.base import Result
 from demur.experiments.recipe import Column, Row, Table
 from demur.experiments.runs import Run, stored_result
 from demur.experiments.tables import Cell
@@ -99,7 +99,7 @@ def _starred(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
     ]
 
 
-def _shared(table: Table, row: Row, found: dict[str, dict[int, Kept]]) -> tuple[list[Kept], list[Kept]]:
+def _shared(table: Table, row: Row, found: dict[str, dict[int, Result]]) -> tuple[list[Result], list[Result]]:
     """What is kept of a row and of its baseline: of the seeds that both have, if both are to have several."""
     other = next((each for each in table.row if each.name == table.baseline_of(row)), None)
     if other is None:
@@ -111,7 +111,7 @@ def _shared(table: Table, row: Row, found: dict[str, dict[int, Kept]]) -> tuple[
     return list(here.values()), list(there.values())
 
 
-def _found(table: Table, row: Row, column: Column, results: Path) -> dict[int, Kept]:
+def _found(table: Table, row: Row, column: Column, results: Path) -> dict[int, Result]:
     """What is kept of a row, by seed."""
     seeds = row.seeds if row.runs else []
     return {seed: one for seed in seeds if (one := stored_result(Run(table, row, column, seed), results))}

@@ -18,7 +18,7 @@ from demur.experiments.results.provenance import DIRTY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from demur.experiments.kinds.base import Kept
+    from demur.experiments.kinds.base import Result
     from demur.experiments.runs import Run
     from demur.experiments.tables import Cell
 
@@ -38,7 +38,7 @@ _STATED = ("ranker", "qualifier", "reader", "doubt", "trainer")
 """What results say of the row that they are of, as the recipe does."""
 
 
-def is_earlier(found: Kept) -> bool:
+def is_earlier(found: Result) -> bool:
     """Whether a result was made before keys held editions."""
     return "editions" not in found
 
@@ -48,13 +48,13 @@ def family(run: Run) -> str:
     return f"{run.table.paper}/{run.table.table}: {run.row.group or run.row.name}"
 
 
-def holds(run: Run, found: Kept, data: str, results: Path) -> bool:
+def holds(run: Run, found: Result, data: str, results: Path) -> bool:
     """Whether an earlier result may stand: of the same data and settings, and no rerun contradicts it."""
     same = found["data_sha256"] == data and found["seed"] == run.seed
     return same and origin(run, found, results) != STALE
 
 
-def origin(run: Run, found: Kept, results: Path) -> str:
+def origin(run: Run, found: Result, results: Path) -> str:
     """What a table has to say of a result's origin; nothing of a clean one by the editions of today."""
     if is_earlier(found):
         if not _as_stated(run, found):
@@ -66,7 +66,7 @@ def origin(run: Run, found: Kept, results: Path) -> str:
     return UNCLEAN if found["commit"].endswith(DIRTY) else ""
 
 
-def speaking(run: Run, results: Path) -> list[Kept]:
+def speaking(run: Run, results: Path) -> list[Result]:
     """The cells of a run's family that speak for its earlier results: those run again of such results.
 
     One that was made by the editions of today says nothing of what was made before.
@@ -74,7 +74,7 @@ def speaking(run: Run, results: Path) -> list[Kept]:
     return [cell for cell in record(results).get(family(run), ()) if cell.get("earlier", True)]
 
 
-def record(results: Path) -> dict[str, list[Kept]]:
+def record(results: Path) -> dict[str, list[Result]]:
     """By family, the cells that were run again."""
     file = results / RECORD
     return _read(file, file.stat().st_mtime_ns) if file.is_file() else {}
@@ -86,7 +86,7 @@ def _read(file: Path, when: int) -> dict[str, list[Any]]:
     return found
 
 
-def _as_stated(run: Run, found: Kept) -> bool:
+def _as_stated(run: Run, found: Result) -> bool:
     """Whether the recipe still says what the result says of itself, as far as it does."""
     from demur.experiments.models.cached_models import steps_of
 

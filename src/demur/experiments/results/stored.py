@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import DataError
-from demur.experiments.kinds.base import Kept
+from demur.experiments.kinds.base import Result
 from demur.experiments.recipe import slug
 from demur.files import lines, replacing
 
@@ -32,10 +32,10 @@ _PART = 500_000  # characters of lists in one file: packed, that is below 300 KB
 _HERE = "in values"
 
 
-def read_result(results: Path, file: str) -> Kept | None:
+def read_result(results: Path, file: str) -> Result | None:
     """What is kept under a run's file name, such as ``scan/table2/tanda/wikiqa-seed0.json``, if anything."""
     try:
-        loose: Kept = json.loads((results / file).read_text("utf-8"))
+        loose: Result = json.loads((results / file).read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         column, name = _place(results, file)
         text = _folded(column).get(name)
@@ -54,7 +54,7 @@ def written(results: Path, file: str) -> Stamp:
     return _stamp(results / file) or _stamp(_place(results, file)[0])
 
 
-def write_result(results: Path, file: str, kept: Kept) -> None:
+def write_result(results: Path, file: str, kept: Result) -> None:
     """Keep a run in a loose file."""
     place = results / file
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def write_result(results: Path, file: str, kept: Kept) -> None:
         out.write(_text(kept) + "\n")
 
 
-def read_results(results: Path) -> Iterator[tuple[str, Kept]]:
+def read_results(results: Path) -> Iterator[tuple[str, Result]]:
     """The file name of each run that is kept, and what is kept of it, in order."""
     names = {path.relative_to(results).as_posix() for path in results.glob("*/*/*/*-seed*.json")}
     for column in results.glob("*/*/*.jsonl"):
@@ -111,7 +111,7 @@ def _place(results: Path, file: str) -> tuple[Path, str]:
     return results / table / f"{run.rpartition('-seed')[0]}.jsonl", f"{row}/{run}"
 
 
-def _name(kept: Kept) -> str:
+def _name(kept: Result) -> str:
     return f"{slug(kept['row'])}/{slug(kept['column'])}-seed{kept['seed']}.json"
 
 
@@ -158,11 +158,11 @@ def _part(path: Path) -> dict[str, str]:
     return {text.split('"', 2)[1]: text for _, text in lines(path)}
 
 
-def _whole(column: Path, text: str) -> Kept:
+def _whole(column: Path, text: str) -> Result:
     """What is kept of a run, from its folded line."""
     parts = _parts(column.parent)
 
-    def filled(one: Kept) -> Any:
+    def filled(one: Result) -> Any:
         if one.keys() != {_HERE}:
             return one
         for part in parts:
@@ -171,7 +171,7 @@ def _whole(column: Path, text: str) -> Kept:
         fix = "restore them with git"
         raise DataError(f"the values {one[_HERE]} are in no file beside it", path=column, fix=fix)
 
-    kept: Kept = json.loads(text, object_hook=filled)
+    kept: Result = json.loads(text, object_hook=filled)
     return kept
 
 

@@ -21,7 +21,7 @@ from itertools import product, zip_longest
 from pathlib import Path
 
 from demur import cache
-from demur.experiments.kinds.base import Kept
+from demur.experiments.kinds.base import Result
 from demur.experiments.models import cached_models
 from demur.experiments.recipe import Table
 from demur.experiments.results import earlier, provenance, stored
@@ -166,7 +166,7 @@ def scratch() -> Iterator[Path]:
                 os.environ["DEMUR_CACHE"] = before
 
 
-def _beside(run: Run, old: Kept, new: Kept, results: Path) -> Again:
+def _beside(run: Run, old: Result, new: Result, results: Path) -> Again:
     """A rerun beside what is kept."""
     exact = not any(part.startswith(_ROUNDS) for part in run.editions)
     here, there = _figures(run, [old]), _figures(run, [new])
@@ -195,7 +195,7 @@ def _beside(run: Run, old: Kept, new: Kept, results: Path) -> Again:
     )
 
 
-def _figures(run: Run, found: Sequence[Kept]) -> dict[str, float | None]:
+def _figures(run: Run, found: Sequence[Result]) -> dict[str, float | None]:
     """All figures of a result, the first measure by the first convention first."""
     table, kind = run.table, run.kind
     every = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +12,7 @@ from demur import precision
 from demur.embedders.encoders.loading import device_named, together
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
-from demur.rankers.cross_encoders.pairs import Pairs, by_length, stretches, tokenised
+from demur.rankers.cross_encoders.pairs import Pairs, by_length, scored_once, tokenised, warn_of_cut
 from demur.rankers.cross_encoders.weights import Weights, read_network
 from demur.types import FloatArray, Pool
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 _TOGETHER = 200_000  # pairs held as tokens
 _COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer")
-_log = logging.getLogger("demur")
 
 
 @dataclass(frozen=True)
@@ -51,25 +49,13 @@ class CrossEncoder(Weights, Ranker):
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool; a pair that stands there twice is scored once."""
-        return [scores for some in stretches(pools, _TOGETHER) for scores in self._scored(some)]
+        return scored_once(pools, self._scores, _TOGETHER)
 
-    def _scored(self, pools: Sequence[Pool]) -> list[FloatArray]:
-        places = {pair: n for n, pair in enumerate(dict.fromkeys(_pairs(pools)))}
-        if not places:
-            return [np.empty(0) for _ in pools]
-        scores = self._scores([Pool.of(question, [answer]) for question, answer in places])
-        return [
-            scores[[places[pool.question, text] for text in pool.answers]] if len(pool) else np.empty(0)
-            for pool in pools
-        ]
-
-    def _scores(self, singles: Sequence[Pool]) -> FloatArray:
+    def _scores(self, texts: Sequence[tuple[str, str]]) -> FloatArray:
         network, tokenizer = self._network()
         length = min(self.max_length, positions(network))
-        pairs = tokenised(tokenizer, singles, length)
-        if pairs.cut:
-            more = "; set max_length" if length == self.max_length else ", all that the network can read"
-            _log.warning(f"{pairs.cut:,} of {len(singles):,} pairs were cut at {length} tokens{more}")
+        pairs = tokenised(tokenizer, [Pool.of(question, [answer]) for question, answer in texts], length)
+        warn_of_cut(pairs.cut, len(texts), length, self.max_length)
         return self.read(network, pairs)
 
     def read(self, network: torch.nn.Module, pairs: Pairs) -> FloatArray:
@@ -97,7 +83,3 @@ def positions(network: torch.nn.Module) -> int:
     # those of RoBERTa's kind count their positions from behind the padding's number
     lost = int(config.pad_token_id or 0) + 1 if config.model_type in _COUNT_FROM_PADDING else 0
     return int(getattr(config, "max_position_embeddings", 1 << 20)) - lost
-
-
-def _pairs(pools: Sequence[Pool]) -> list[tuple[str, str]]:
-    return [(pool.question, answer) for pool in pools for answer in pool.answers]

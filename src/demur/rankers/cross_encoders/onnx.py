@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,14 +16,13 @@ from demur.errors import UsageError
 from demur.files import sha256
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoders.pair_tokens import Pieces, pieces
-from demur.rankers.cross_encoders.pairs import stretches
+from demur.rankers.cross_encoders.pairs import scored_once, warn_of_cut
 from demur.specs import Spec
 from demur.types import FloatArray, IntArray, Pool
 
 FILES = MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 _BUDGET = 256  # tokens of a batch: all that is computed of it stays near the processor
 _TOGETHER = 50_000  # pairs held as tokens
-_log = logging.getLogger("demur")
 
 
 @dataclass(frozen=True)
@@ -51,24 +49,13 @@ class Onnx(Ranker):
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool; a pair that stands there twice is scored once."""
-        return [scores for some in stretches(pools, _TOGETHER) for scores in self._scored(some)]
-
-    def _scored(self, pools: Sequence[Pool]) -> list[FloatArray]:
-        pairs = dict.fromkeys((pool.question, answer) for pool in pools for answer in pool.answers)
-        places = {pair: number for number, pair in enumerate(pairs)}
-        scores = self._scores(list(pairs)) if pairs else np.empty(0)
-        return [
-            scores[np.array([places[pool.question, text] for text in pool.answers], np.int64)]
-            for pool in pools
-        ]
+        return scored_once(pools, self._scores, _TOGETHER)
 
     def _scores(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
         model = _opened(self.folder, runtime.stamp(Path(self.folder), FILES))
         length = min(self.max_length, model.positions)
         found = pieces(model.tokenizer, pairs, length)
-        if found.cut:
-            more = "; set max_length" if length == self.max_length else ", all that the network can read"
-            _log.warning(f"{found.cut:,} of {len(pairs):,} pairs were cut at {length} tokens{more}")
+        warn_of_cut(found.cut, len(pairs), length, self.max_length)
         scores = np.empty(len(pairs))
         budget = 1 if model.alone else _BUDGET
 

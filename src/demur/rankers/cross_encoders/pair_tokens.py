@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from demur.rankers.cross_encoders.pairs import whole
 from demur.types import IntArray
 
 _TOGETHER = 2048  # pairs tokenised in one call
@@ -42,9 +43,9 @@ def pieces(tokenizer: Any, pairs: Sequence[tuple[str, str]], length: int) -> Pie
     short: dict[str, str] = {}
     for question, _ in pairs:
         if question not in short:
-            short[question] = _shortened(tokenizer, _whole(question), length // 2)
+            short[question] = _shortened(tokenizer, whole(question), length // 2)
     for at in range(0, len(pairs), _TOGETHER):
-        some = [(short[question], _whole(answer)) for question, answer in pairs[at : at + _TOGETHER]]
+        some = [(short[question], whole(answer)) for question, answer in pairs[at : at + _TOGETHER]]
         for found in tokenizer.encode_batch_fast(some):
             ids, types = found.ids, found.type_ids
             if len(ids) > length:
@@ -65,11 +66,6 @@ def _fitted(found: Any, numbers: list[int], length: int) -> list[int]:
 
 def _joined(lists: Sequence[list[int]], count: int) -> IntArray:
     return np.fromiter((number for each in lists for number in each), np.int64, count)
-
-
-def _whole(text: str) -> str:
-    """The text without halves of characters, which a tokeniser refuses."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _shortened(tokenizer: Any, question: str, longest: int) -> str:

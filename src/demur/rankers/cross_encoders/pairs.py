@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from demur.types import IntArray, Pool
+from demur.types import FloatArray, IntArray, Pool
 
 if TYPE_CHECKING:
     import torch
 
 _TOGETHER = 8192  # pairs tokenised in one call
+_log = logging.getLogger("demur")
 
 
 @dataclass(frozen=True)
@@ -171,3 +173,26 @@ def stretches(pools: Iterable[Pool], pairs: int) -> Iterator[list[Pool]]:
             held, count = [], 0
     if held:
         yield held
+
+
+def scored_once(
+    pools: Sequence[Pool], score: Callable[[Sequence[tuple[str, str]]], FloatArray], together: int
+) -> list[FloatArray]:
+    """One array of scores per pool; pairs are taken about so many `together`, and equal ones scored once."""
+    found = []
+    for some in stretches(pools, together):
+        pairs = dict.fromkeys((pool.question, answer) for pool in some for answer in pool.answers)
+        places = {pair: number for number, pair in enumerate(pairs)}
+        scores = score(list(pairs)) if pairs else np.empty(0)
+        found += [
+            scores[np.array([places[pool.question, text] for text in pool.answers], np.int64)]
+            for pool in some
+        ]
+    return found
+
+
+def warn_of_cut(cut: int, pairs: int, length: int, max_length: int) -> None:
+    """Log how many pairs were too long, and whether a setting would help."""
+    if cut:
+        more = "; set max_length" if length == max_length else ", all that the network can read"
+        _log.warning(f"{cut:,} of {pairs:,} pairs were cut at {length} tokens{more}")

@@ -183,10 +183,10 @@ def resolve_member(spec: str, folder: str = "") -> Ranker:
     return opening.ranker(spec)
 
 
-def standardised(scores: FloatArray, least: float = 0.0) -> FloatArray:
-    """How many standard deviations each score is above the mean; a spread far below `least` is none."""
+def standardised(scores: FloatArray, minimum_spread: float = 0.0) -> FloatArray:
+    """How many standard deviations each score is above the mean; a spread far below the minimum is none."""
     if len(scores) == 0 or scores.min() == scores.max():
         return np.zeros(len(scores))
     centred = scores - np.sort(scores).mean()  # sorted: sums in another order differ in their last digits
     spread = np.sqrt(np.sort(centred**2).mean())
-    return np.asarray(centred / np.hypot(spread, least), np.float64)
+    return np.asarray(centred / np.hypot(spread, minimum_spread), np.float64)

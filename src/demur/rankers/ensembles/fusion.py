@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
@@ -20,17 +20,18 @@ RANKERS, WEIGHTS = "bm25(stem=english); encoder", "1, 4"
 
 @dataclass(frozen=True)
 class Fusion(Ensemble):
-    """The weighted mean of several rankers, given by specs or folders of models: ``"bm25; encoder"``.
+    """The weighted mean of several rankers, named by specs or folders: ``fusion(rankers=[bm25; encoder])``.
 
-    `weights` are numbers separated by commas, one for each ranker; without them all count alike. Without
-    settings it is bm25 and the encoder, which counts four times. Folders are looked up in `folder`, if there
-    is one.
+    The list in brackets is separated by semicolons, and may hold further ones: ``fusion(rankers=[bm25;
+    fusion(rankers=[mini; encoder])])``. `weights` are numbers separated by commas, one for each ranker;
+    without them all count alike. Without settings it is bm25 and the encoder, which counts four times.
+    Folders are looked up in `folder`, if there is one.
     """
 
     name: ClassVar[str] = "fusion"
     ways: ClassVar[tuple[str, ...]] = ("zscore", "rrf", "rank")
     called: ClassVar[str] = "ranker"
-    unsaid: ClassVar[dict[str, str]] = {"rankers": RANKERS}  # what results of a bare one depend on, too
+    unsaid: ClassVar[Mapping[str, str]] = {"rankers": RANKERS}
     rankers: str = ""
     how: str = "zscore"
     weights: str = ""

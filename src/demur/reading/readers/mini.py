@@ -22,8 +22,7 @@ from demur.reading import confidence
 from demur.reading.base import Pair
 from demur.reading.confidence import ConfidenceModel, Glance
 from demur.reading.one_pass import OnePassReader, glance
-from demur.reading.readers.span_reader import Look as Marks
-from demur.reading.readers.span_reader import Tokens
+from demur.reading.readers.span_reader import Marks, Tokens
 from demur.reading.spans import Through, fairly, stretches
 from demur.specs import Spec
 from demur.types import IntArray

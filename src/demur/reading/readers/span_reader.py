@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Look:
+class Marks:
     """What a tokeniser puts around a pair: marks before, between and behind, and the kind of each text."""
 
     before: list[int]
@@ -36,7 +36,7 @@ class Look:
     padding: int
 
     @classmethod
-    def of(cls, tokenizer: Any) -> Look:
+    def of(cls, tokenizer: Any) -> Marks:
         """As a tokeniser does it with a pair of letters."""
         pair = tokenizer("a", "b", return_token_type_ids=True, return_attention_mask=False)
         whose, ids, kinds = pair.sequence_ids(0), pair["input_ids"], pair["token_type_ids"]
@@ -65,7 +65,7 @@ class Tokens(Window):
     """How many tokens there are before the passage's."""
     shown: int
     """How many tokens of the passage there are."""
-    look: Look
+    look: Marks
 
     @property
     def length(self) -> int:
@@ -103,7 +103,7 @@ class SpanReader(NetworkReader):
 
     def windows(self, network: torch.nn.Module, tokenizer: Any, pairs: Sequence[Pair]) -> list[Tokens]:
         """The windows of all pairs; of a question, at most as many tokens as fill half a window."""
-        look = Look.of(tokenizer)
+        look = Marks.of(tokenizer)
         room = min(self.max_length, positions(network)) - look.size
         questions = _tokenised(tokenizer, [question for question, _ in pairs])
         passages = _tokenised(tokenizer, [passage for _, passage in pairs])

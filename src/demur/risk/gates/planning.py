@@ -24,6 +24,8 @@ class Level:
     coverage: float | None
     bound: float | None
     more: int | None  # labelled questions to add; None where no number would do, and where none is needed
+    fewest: int | None = None
+    """Answers that it takes even without an error, where too few are labelled to say how many more."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ def plan(
 def _level(ready: Calibration, risk: float, delta: float) -> Level:
     choice = ready.evidence.choice(risk, delta)
     if choice is None:
-        return Level(risk, None, None, None, ready.evidence.more_labels(risk, delta))
+        more = ready.evidence.more_labels(risk, delta)
+        fewest = ready.evidence.fewest(risk, delta) if more is None else None
+        return Level(risk, None, None, None, more, fewest)
     threshold = None if choice.threshold == float("-inf") else choice.threshold
     return Level(risk, threshold, choice.accepted / choice.questions, choice.bound, None)

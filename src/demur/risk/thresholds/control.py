@@ -17,7 +17,7 @@ import numpy as np
 
 from demur.errors import NoThreshold, UnknownName, UsageError
 from demur.risk.predictions import BoolArray
-from demur.risk.thresholds.bounds import accepted_needed, upper_bound
+from demur.risk.thresholds.bounds import accepted_needed, surprise, upper_bound
 from demur.risk.thresholds.classic import clopper_pearson, naive, sgr, sgr_code, sgr_ranks
 from demur.risk.thresholds.counted_answers import Labelled
 from demur.risk.thresholds.learn_then_test import bonferroni, fixed_sequence, start_places
@@ -162,7 +162,8 @@ class Evidence:
     def refused(self, risk: float, delta: float) -> NoThreshold:
         """The error for a choice of None, with the least whole percentage that would pass."""
         more = self.more_labels(risk, delta)
-        return NoThreshold(risk, 1 - delta, self.judged, self.lowest(risk, delta), more)
+        fewest = self.fewest(risk, delta)
+        return NoThreshold(risk, 1 - delta, self.judged, self.lowest(risk, delta), more, fewest=fewest)
 
     def lowest(self, risk: float, delta: float) -> float | None:
         """The least whole percentage above a risk that can be promised; None if 99 % cannot either."""
@@ -175,18 +176,43 @@ class Evidence:
         Reckoned where tests start, and at stricter thresholds that too few pass to be tested yet, as if the
         share that passes and the share of errors stayed as they are.
         """
-        grid, first = self._grid(risk, delta), _first(risk, delta)
-        places = list(range(len(grid)))
-        if self.method == "ltt":
-            places = start_places(len(grid), self.starts)
-        shared = {"bonferroni": len(grid), "ltt": len(places), "sgr": sgr_ranks(len(self.tested))}
-        level = delta / shared.get(self.method, 1)
-        stricter = self.tested.confidence[::-1][_SEEN - 1 : int(first)]
-        candidates = [(n, k, 0.0) for n, k in self._pairs(grid[places])]
-        candidates += [(n, k, first) for n, k in self._pairs(stricter) if n < first]
-        needed = [(n, least, accepted_needed(k / n, risk, level)) for n, k, least in candidates if n]
+        level = self._level(risk, delta)
+        needed = [
+            (n, least, accepted_needed(k / n, risk, level)) for n, k, least in self._starts(risk, delta)
+        ]
         growth = [max(enough, least) / n for n, least, enough in needed if enough is not None]
         return max(1, int(np.ceil((min(growth) - 1) * self.judged))) if growth else None
+
+    def fewest(self, risk: float, delta: float) -> int | None:
+        """How many answers it takes if none is wrong; None if so many are that more labels would not help."""
+        return None if self._hopeless(risk, delta) else accepted_needed(0, risk, self._level(risk, delta))
+
+    def _hopeless(self, risk: float, delta: float) -> bool:
+        """Whether too many are wrong wherever tests start, and not by chance: more labels would not help."""
+        seen = [(n, k) for n, k, _ in self._starts(risk, delta)]
+        enough = any(n >= _SEEN for n, _ in seen)
+        return enough and all(float(surprise(k, n, risk)) <= delta for n, k in seen)
+
+    def _starts(self, risk: float, delta: float) -> list[tuple[int, int, float]]:
+        """Where tests start, or would: how many pass, how many of those are wrong, how many must pass."""
+        grid, first = self._grid(risk, delta), _first(risk, delta)
+        stricter = self.tested.confidence[::-1][_SEEN - 1 : int(first)]
+        found = [(n, k, 0.0) for n, k in self._pairs(grid[self._places(grid)]) if n]
+        return found + [(n, k, first) for n, k in self._pairs(stricter) if n < first]
+
+    def _places(self, grid: FloatArray) -> list[int]:
+        """The places in the grid where tests start."""
+        return start_places(len(grid), self.starts) if self.method == "ltt" else list(range(len(grid)))
+
+    def _level(self, risk: float, delta: float) -> float:
+        """The chance of an error that each start may have."""
+        grid = self._grid(risk, delta)
+        shared = {
+            "bonferroni": len(grid),
+            "ltt": len(self._places(grid)),
+            "sgr": sgr_ranks(len(self.tested)),
+        }
+        return delta / shared.get(self.method, 1)
 
     def _grid(self, risk: float, delta: float) -> FloatArray:
         if self.grid is not None:

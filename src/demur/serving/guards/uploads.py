@@ -17,7 +17,7 @@ from demur.kb.files.documents import read_documents, readable
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.store import schema
-from demur.kb.syncing import Report
+from demur.kb.syncing import FileReport
 
 FOLDER = "uploads"
 _LONGEST = 200  # characters of a name
@@ -44,7 +44,7 @@ class Upload:
             raise Unreadable("holds no text", path=self.name, fix="send a file with text in it")
         return passages
 
-    def put(self, kb: KnowledgeBase) -> Report:
+    def put(self, kb: KnowledgeBase) -> FileReport:
         """What became of it, once its passages are in the base and the file is gone."""
         report = kb.put(self.name, self.read(), self.path.suffix.lstrip("."))
         self.drop()

@@ -180,10 +180,9 @@ def paths(server: Server) -> APIRouter:
             found = await ask_all(base, [each.question for each in known], job)
             gate = await asyncio.to_thread(calibrated, base, found, known, body.risk, body.confidence)
             await asyncio.to_thread(kept_on_disk, gate, base.path / NAME)
-            session = await asyncio.to_thread(base.current)
-            promise = getattr(session.gate, "promise", None)
+            await asyncio.to_thread(base.current)
             return {
-                "promise": promise,
+                "promise": server.ready().promise,
                 "threshold": gate.plain_threshold,
                 "certificate": dict(gate.certificate),
             }

@@ -15,7 +15,7 @@ from demur.rankers.ensembles.committee import Committee
 from demur.rankers.match_nets.match_nets import Match, Trained
 from demur.specs import parse
 from demur.training import innermost
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.committees.irgan_rules import PRESETS, IrganRules
 from demur.training.committees.members import Members, sampled
 from demur.training.dev_set import NEVER, checkpoint_name, judges, on_dev, sole
@@ -39,12 +39,12 @@ class Adversarial(Trainer):
     ``irgan``, a second net that learns to choose what the first scores too high; ``mined``, those that the
     net itself scores highest; ``bm25``, those with most words of the question; ``none``, any. Of the presets,
     ``paper`` and ``code`` do as was published; ``fixed`` corrects their errors, and fills a pool with the
-    question's own wrong answers first, or by `strangers` with those of any question, as they do. A setting of
-    0 means the preset's own.
+    question's own wrong answers first. With ``strangers=true`` it takes wrong answers of any question, as
+    they do. A setting of 0 means the preset's own.
 
-    The net is kept every `every`-th epoch, first and last among them, with its dev measure `early`; `take`
-    says what is made of these: see the trainer ``members``. With `patience`, training ends after so many
-    epochs without a gain.
+    The net is kept after every `every`-th epoch, the first and the last among them, with its dev measure
+    `early`; `take` says what is made of these: see the trainer ``members``. With `patience`, training ends
+    after so many epochs without a gain.
     """
 
     name: ClassVar[str] = "adversarial"
@@ -72,8 +72,8 @@ class Adversarial(Trainer):
             raise UnknownName("adversary", self.adversary, ADVERSARIES)
         if self.preset not in PRESETS:
             raise UnknownName("preset", self.preset, PRESETS)
-        least = self.patience, self.pool, self.margin, self.seed
-        if min(self.epochs, self.batch, self.shown, self.every) < 1 or min(least) < 0:
+        not_negative = self.patience, self.pool, self.margin, self.seed
+        if min(self.epochs, self.batch, self.shown, self.every) < 1 or min(not_negative) < 0:
             what = "epochs, batch, shown and every must be 1 or more"
             raise UsageError(f"{what}; patience, pool, margin and seed 0 or more")
         if min(self.learning_rate, self.generator_rate, self.temperature) < 0:
@@ -133,7 +133,7 @@ class Adversarial(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> Ranker:
         """What `take` says of the nets that these pools teach, beginning with the one to start from."""
         torch = require("torch", extra="encoder")

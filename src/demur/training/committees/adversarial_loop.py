@@ -22,7 +22,7 @@ from demur.rankers import ranker
 from demur.rankers.match_nets import match_pairs
 from demur.rankers.match_nets.match_nets import Trained
 from demur.rankers.match_nets.word_numbers import Read
-from demur.training.base import Report, sane, sound
+from demur.training.base import Reporter, sane, sound
 from demur.training.committees.adversarial_states import keep, resume
 from demur.training.committees.irgan import chances, deserved, drawn, highest, hinge, reinforce, reward
 from demur.training.committees.irgan_rules import IrganRules
@@ -88,7 +88,7 @@ def train_nets(
     schedule: Schedule,
     judge: Callable[[Worded], float] | None,
     checkpoint: Path | None,
-    report: Report,
+    report: Reporter,
 ) -> TwoNets:
     """Where it ends; both nets begin as the one that is given, which is epoch 0."""
     rules = schedule.rules

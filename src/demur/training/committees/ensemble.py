@@ -11,7 +11,7 @@ from demur.errors import UnknownName, UsageError
 from demur.rankers.base import Ranker
 from demur.rankers.ensembles.committee import Committee
 from demur.training import seeded
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.committees.members import Members, averaged
 from demur.training.dev_set import judges, on_dev, sole
 from demur.types import Pool
@@ -93,7 +93,7 @@ class Ensemble(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> Ranker:
         """What `take` says of the members, each of which these pools teach."""
         self.check(pools, dev)  # known before hours are spent

@@ -14,7 +14,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.ensembles.committee import HOW, Committee
 from demur.rankers.match_nets.match_nets import Match
 from demur.training import innermost
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import judges, on_dev, sole
 from demur.types import FloatArray, Pool
 
@@ -26,11 +26,12 @@ _NO_COMMITTEE = "members are taken of a committee; start from what adversarial(t
 class Members(Trainer):
     """A choice among the members of a committee, such as ``adversarial(take=all)`` makes, without training.
 
-    `take`: ``committee``, those of every `every`-th epoch, the first and the last among them; ``best``, the
-    one that is best on dev; ``last``; ``greedy``, those that help the committee most on dev, one after the
-    other and perhaps several times, `rounds` times; ``average``, one net whose weights are the mean of the
-    committee's; ``all``. `how` and `weights` are those of the ranker ``committee``. Members are compared by
-    `measure` on a dev set, or without one by the log of their training.
+    `take` says which are kept: ``committee``, those of every `every`-th epoch, the first and the last among
+    them; ``best``, only the one that is best on dev; ``last``, only that of the last epoch; ``greedy``, in
+    `rounds` turns the one that then helps the committee most on dev, perhaps several times; ``average``, one
+    net whose weights are the mean of the committee's; ``all`` of them. `how` and `weights` are those of the
+    ranker ``committee``. Members are compared by `measure` on a dev set, or without one by the log of their
+    training.
     """
 
     name: ClassVar[str] = "members"
@@ -95,7 +96,7 @@ class Members(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> Ranker:
         """What is taken of the committee to start from; of the pools only dev is looked at."""
         if not isinstance(start, Committee):

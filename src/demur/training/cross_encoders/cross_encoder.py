@@ -21,7 +21,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.rankers.cross_encoders.cross_encoder import positions
 from demur.rankers.cross_encoders.pairs import Pairs, tokenised
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.cross_encoders.worst_group import WORST, worst
 from demur.training.dev_set import NEVER, judges, on_dev, sole
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
@@ -120,7 +120,7 @@ class CrossEncoder(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> CrossEncoderRanker:
         """The cross-encoder that these pools teach; those without right and wrong answers teach nothing."""
         torch = require("torch", extra="encoder")
@@ -188,7 +188,7 @@ class CrossEncoder(Trainer):
         pools: Sequence[Pool],
         start: CrossEncoderRanker | None,
         checkpoints: Path | None,
-        report: Report,
+        report: Reporter,
     ) -> list[Pool]:
         """The pools of an epoch, sampled."""
         taught = [sampled for pool in pools if (sampled := self._sampled(pool)) is not None]
@@ -221,11 +221,11 @@ class CrossEncoder(Trainer):
         taught: Sequence[Pool],
         judge: Callable[[], float] | None,
         checkpoint: Path | None,
-        report: Report,
+        report: Reporter,
     ) -> None:
         from demur.nets.transformers.cross_encoder import score
         from demur.nets.transformers.features import caught
-        from demur.training.objectives.base import Seen
+        from demur.training.objectives.base import ScoredPairs
 
         sizes = [len(pool) for pool in taught]
         ends = np.cumsum([0, *sizes])
@@ -239,9 +239,9 @@ class CrossEncoder(Trainer):
             scores = score(network, pairs.batch(chosen, device, self.pad))
             true, places = torch.from_numpy(right[chosen]).to(device), torch.tensor(chosen, device=device)
             features = held[0] if held else None
-            return objective(Seen(scores, true, [sizes[pool] for pool in step], places, features)), len(
-                chosen
-            )
+            return objective(
+                ScoredPairs(scores, true, [sizes[pool] for pool in step], places, features)
+            ), len(chosen)
 
         longest = np.array([pairs.lengths[a:b].max() for a, b in itertools.pairwise(ends)])
         orders = [list(self._steps(longest, sizes, epoch)) for epoch in range(self.epochs)]

@@ -17,7 +17,7 @@ from demur.rankers import ranker
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.rankers.ensembles.base import standardised
 from demur.rankers.vectors.recipe_encoder import in_floats
-from demur.training.base import Report
+from demur.training.base import Reporter
 from demur.training.cached_encoder import with_kept_vectors
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.types import Pool
@@ -65,7 +65,7 @@ class Distilled(CrossEncoder):
         pools: Sequence[Pool],
         start: CrossEncoderRanker | None,
         checkpoints: Path | None,
-        report: Report,
+        report: Reporter,
     ) -> list[Pool]:
         """The pools with some of their candidates; without labels, where those are not to be read."""
         kept = []

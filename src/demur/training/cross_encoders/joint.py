@@ -18,7 +18,7 @@ from demur.rankers.cross_encoders.joint import FIRST
 from demur.rankers.cross_encoders.joint import Joint as JointRanker
 from demur.rankers.cross_encoders.pairs import Pairs
 from demur.rankers.ensembles.base import resolve_member
-from demur.training.base import Report
+from demur.training.base import Reporter
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.types import Candidate, Pool
 
@@ -77,7 +77,7 @@ class Joint(CrossEncoder):
         pools: Sequence[Pool],
         start: CrossEncoderRanker | None,
         checkpoints: Path | None,
-        report: Report,
+        report: Reporter,
     ) -> list[Pool]:
         taught = super()._taught(pools, start, checkpoints, report)
         if self.mode == "others":

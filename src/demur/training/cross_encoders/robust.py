@@ -15,7 +15,7 @@ import numpy as np
 
 from demur.errors import UnknownName, UsageError
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
-from demur.training.base import Report
+from demur.training.base import Reporter
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
 from demur.training.cross_encoders.worst_group import groups
 from demur.types import FloatArray, IntArray, Pool
@@ -122,7 +122,7 @@ class JustTrainTwice(CrossEncoder):
         pools: Sequence[Pool],
         start: CrossEncoderRanker | None,
         checkpoints: Path | None,
-        report: Report,
+        report: Reporter,
     ) -> list[Pool]:
         taught = super()._taught(pools, start, checkpoints, report)
         if not self.copies:

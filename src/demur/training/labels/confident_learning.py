@@ -21,7 +21,7 @@ from demur import logistic
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.training import seeded
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.types import FloatArray, Pool
 
 _log = logging.getLogger("demur")
@@ -67,7 +67,7 @@ class Confident(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> Ranker:
         """The ranker that the pools teach without their unlikely labels."""
         if len(pools) < self.folds:

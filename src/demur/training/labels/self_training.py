@@ -29,7 +29,7 @@ from demur.rankers.ensembles.base import standardised
 from demur.rankers.ensembles.fusion import Fusion
 from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.training import seeded
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.cached_encoder import with_kept_vectors
 from demur.types import Candidate, FloatArray, Pool
 
@@ -85,7 +85,7 @@ class SelfTraining(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> Ranker:
         """The blend of teacher and student, or the student. The labels of `dev` are not read either."""
         pools, dev = list(map(unlabelled, pools)), list(map(unlabelled, dev))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from demur.errors import require
-from demur.training.base import Report, sane, sound
+from demur.training.base import Reporter, sane, sound
 from demur.training.loop.checkpoints import keep, resumed
 from demur.training.loop.distributed import processes
 from demur.training.loop.gradients import Backward
@@ -75,7 +75,7 @@ def fit(
     loss_of: Callable[[Step], tuple[torch.Tensor, int]],
     schedule: Schedule,
     checkpoint: Path | None,
-    report: Report,
+    report: Reporter,
     *,
     ends: Sequence[int] = (),
     objective: Objective | None = None,

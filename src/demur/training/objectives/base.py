@@ -16,7 +16,7 @@ from demur.training.objectives.pool_losses import Loss, loss_of, mean_of
 
 
 @dataclass(frozen=True)
-class Seen:
+class ScoredPairs:
     """What a step saw: pool after pool, n pairs in all."""
 
     scores: Tensor  # n
@@ -42,7 +42,7 @@ class Objective(nn.Module):
     """What it looks at besides scores: ``first`` is the encoder's last state of the first token, ``pooled``
     what the encoder makes of it for a classifier (the same, if it makes nothing)."""
 
-    def forward(self, seen: Seen) -> Tensor:
+    def forward(self, seen: ScoredPairs) -> Tensor:
         """The loss of a step."""
         raise NotImplementedError
 
@@ -50,7 +50,7 @@ class Objective(nn.Module):
         """What is to be said of the epoch that is over."""
         return {}
 
-    def __call__(self, seen: Seen) -> Tensor:
+    def __call__(self, seen: ScoredPairs) -> Tensor:
         """As `forward`."""
         loss: Tensor = super().__call__(seen)
         return loss
@@ -63,15 +63,15 @@ class Plain(Objective):
         super().__init__()
         self.loss = loss or Loss()
 
-    def each(self, seen: Seen, scores: Tensor | None = None) -> Tensor:
+    def each(self, seen: ScoredPairs, scores: Tensor | None = None) -> Tensor:
         """The loss of each pool or pair; perhaps with other scores."""
         return loss_of(self.loss, seen.scores if scores is None else scores, seen.right, seen.sizes)
 
-    def weighted(self, seen: Seen, weights: Tensor) -> Tensor:
+    def weighted(self, seen: ScoredPairs, weights: Tensor) -> Tensor:
         """The mean loss with weights of pairs; a pool's is the mean of its pairs'."""
         per = weights if self.loss.pointwise else seen.pools(weights, mean=True)
         return (per * self.each(seen)).mean()
 
-    def forward(self, seen: Seen) -> Tensor:
+    def forward(self, seen: ScoredPairs) -> Tensor:
         """The mean loss."""
         return mean_of(self.loss, seen.scores, seen.right, seen.sizes)

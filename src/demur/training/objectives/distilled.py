@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from demur.training.objectives.base import Plain, Seen
+from demur.training.objectives.base import Plain, ScoredPairs
 from demur.training.objectives.pool_losses import Loss
 
 
@@ -21,7 +21,7 @@ class Distilling(Plain):
         self.shares = shares.float()
         self.labels = labels
 
-    def forward(self, seen: Seen) -> Tensor:
+    def forward(self, seen: ScoredPairs) -> Tensor:
         """The loss of a step."""
         shares = self.shares.to(seen.scores.device)[seen.pairs]
         sizes = list(seen.sizes)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812  # as everybody calls it
 
-from demur.training.objectives.base import Plain, Seen
+from demur.training.objectives.base import Plain, ScoredPairs
 from demur.training.objectives.pool_losses import Loss, mean_of
 
 
@@ -36,7 +36,7 @@ class Product(Biased):
         self.entropy = entropy
         self.wants = "first" if width else ""
 
-    def forward(self, seen: Seen) -> Tensor:
+    def forward(self, seen: ScoredPairs) -> Tensor:
         """The loss of a step."""
         odds = self.odds[seen.pairs]
         if self.belief is not None and seen.features is not None:
@@ -54,7 +54,7 @@ class Product(Biased):
 class Reweighted(Biased):
     """Weights of 1 less the chance that the bias gives to what is right, 1 in the mean."""
 
-    def forward(self, seen: Seen) -> Tensor:
+    def forward(self, seen: ScoredPairs) -> Tensor:
         """The loss of a step."""
         odds = self.odds[seen.pairs]
         if self.loss.pointwise:
@@ -89,7 +89,7 @@ class GroupDRO(Plain):
         self.register_buffer("shares", (sizes > 0) / (sizes > 0).sum())
         self.register_buffer("sums", torch.zeros(2, len(sizes), dtype=torch.float64))
 
-    def forward(self, seen: Seen) -> Tensor:
+    def forward(self, seen: ScoredPairs) -> Tensor:
         """The loss of a step."""
         each, group = self.each(seen), self.groups[seen.pairs]
         count = torch.bincount(group, minlength=len(self.shares))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from demur.nets.transformers.debiasing import Debiasing, contrast
-from demur.training.objectives.base import Plain, Seen
+from demur.training.objectives.base import Plain, ScoredPairs
 from demur.training.objectives.decorrelation import PRESETS
 from demur.training.objectives.pool_losses import Loss, mean_of
 from demur.training.objectives.reweighting import Reweighting
@@ -35,7 +35,7 @@ class ScanObjective(Plain):
         self.reweighting = Reweighting(width, choices) if decorrelate else None
         self.debiasing = Debiasing(width, scalar=self.released) if debias else None
 
-    def forward(self, seen: Seen) -> Tensor:
+    def forward(self, seen: ScoredPairs) -> Tensor:
         """The loss of a step."""
         loss = super().forward(seen)
         features = seen.features

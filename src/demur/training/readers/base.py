@@ -18,7 +18,7 @@ from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
 from demur.reading.published import golds
 from demur.reading.readers.network import NetworkReader, Window
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import NEVER
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.training.readers.examples import examples_of, measured
@@ -82,7 +82,7 @@ class ReaderTrainer(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> NetworkReader:
         """The reader that these pools teach."""
         torch = require("torch", extra="encoder")
@@ -118,7 +118,7 @@ class ReaderTrainer(Trainer):
         targets: IntArray,
         judge: Callable[[], float] | None,
         checkpoint: Path | None,
-        report: Report,
+        report: Reporter,
     ) -> None:
         import torch
         from torch.nn.functional import cross_entropy

@@ -24,7 +24,7 @@ from demur.rankers.cross_encoders.cross_encoder import CrossEncoder, positions
 from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.reading.readers.mini_torch import MiniTorch, batch_of
 from demur.reading.readers.span_reader import Tokens
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.training.readers.added_negatives import add_negatives
 from demur.training.readers.examples import target
@@ -125,7 +125,7 @@ class Mini(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> MiniTorch:
         """The network that these pools teach."""
         torch = require("torch", extra="encoder")
@@ -174,7 +174,7 @@ class Mini(Trainer):
         return (Path(self.base) / HEADS).is_file()
 
     def _ranked(
-        self, pools: Sequence[Pool], before: MiniTorch | None, report: Report
+        self, pools: Sequence[Pool], before: MiniTorch | None, report: Reporter
     ) -> tuple[list[Pool], list[FloatArray]]:
         """The pools that are ranked, and what a teacher says of them, if there is one."""
         if self.tasks == "read":
@@ -258,7 +258,7 @@ class Mini(Trainer):
         examples: Sequence[_Example],
         orders: Sequence[Sequence[list[int]]],
         checkpoint: Path | None,
-        report: Report,
+        report: Reporter,
     ) -> None:
         from demur.training.objectives.mini import agreeing, ranked, reading_loss
 

@@ -16,7 +16,7 @@ from demur.precision import AUTO
 from demur.rankers import Ranker
 from demur.rankers.ensembles.base import standardised
 from demur.reading.readers.mini_torch import MiniTorch
-from demur.training.base import Report
+from demur.training.base import Reporter
 from demur.training.cached_encoder import with_kept_vectors
 from demur.types import FloatArray, Pool
 
@@ -27,7 +27,7 @@ _AT_ONCE = 32  # pools
 
 
 def shares(
-    pools: Sequence[Pool], own: MiniTorch | None, teacher: Ranker, report: Report, precision: str = AUTO
+    pools: Sequence[Pool], own: MiniTorch | None, teacher: Ranker, report: Reporter, precision: str = AUTO
 ) -> list[FloatArray]:
     """Of each pool, what share of trust each candidate has from both: a softmax of their standard scores.
 

@@ -74,10 +74,10 @@ class Bidaf(ReaderTrainer):
     """BiDAF, on questions with one passage each, as SQuAD's; it needs no pretrained network.
 
     Words that have `vectors` (a file's, or those of a name such as glove) keep them as they are. For other
-    words that occur in `least` texts vectors are learnt, `wide` numbers each if there is no file. Windows of
-    `max_length` words begin `stride` words after each other, and a step is as many of them as `tokens` words
-    allow. With `early=F1` (or EM) and a dev set, the best epoch's weights win. Where every question has an
-    answer, it will always give one.
+    words, if they occur in `least` texts or more, vectors are learnt; without a file they have `wide`
+    numbers. Windows of `max_length` words begin `stride` words after each other, and a step is as many of
+    them as `tokens` words allow. With `early=F1` (or EM) and a dev set, the best epoch's weights win. Where
+    every question has an answer, it will always give one.
     """
 
     name: ClassVar[str] = "bidaf"

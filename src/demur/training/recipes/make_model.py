@@ -9,13 +9,12 @@ from pathlib import Path
 
 from demur import store
 from demur.errors import DataError
-from demur.evaluation import Report as Measured
-from demur.evaluation import evaluate
+from demur.evaluation import Report, evaluate
 from demur.evaluation.readers import evaluate_reader
 from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.reading.base import Reader
-from demur.training.base import Report, silent
+from demur.training.base import Reporter, silent
 from demur.training.loop.distributed import leads
 from demur.training.readers.examples import quoted
 from demur.training.recipes import model_card
@@ -34,7 +33,7 @@ class Made:
     folder: Path
     ranker: Ranker
     stages: Sequence[Done]
-    dev: Measured | None
+    dev: Report | None
     """What was measured on the last stage's dev set, if it has one with right answers."""
     trials: Sequence[Trial] = ()
     """The settings that were tried, if a search was asked for."""
@@ -42,7 +41,7 @@ class Made:
     """Whether it lay there already, made by the same recipe from the same data."""
 
 
-def make(recipe: Recipe, folder: Path, report: Report = silent) -> Made:
+def make(recipe: Recipe, folder: Path, report: Reporter = silent) -> Made:
     """The model that a recipe makes, written into a folder; a run that was stopped resumes."""
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
         raise DataError("exists already and is not a model", path=folder, fix="name another folder")
@@ -82,7 +81,7 @@ def _found(recipe: Recipe, known_by: str, folder: Path) -> Made:
     return Made(folder, ranker, stages, _measured(ranker, recipe), trials, before=True)
 
 
-def _measured(ranker: Ranker, recipe: Recipe) -> Measured | None:
+def _measured(ranker: Ranker, recipe: Recipe) -> Report | None:
     dev = pools_of(recipe.stage[-1].dev)
     if not any(pool.positives for pool in dev):
         return None

@@ -51,24 +51,29 @@ def _kind(ranker: Ranker) -> str:
 
 
 def _quoting() -> str:
-    lines = ["```python", "import demur", "", 'reader = demur.reader("THIS FOLDER")']
-    lines += ['span = reader.read("a question", "a passage")  # or None', "```"]
+    lines = ['reader = demur.reader("THIS FOLDER")']
+    lines += ['span = reader.read("a question", "a passage")  # or None']
     ready = (
         "The span has its place in the passage and its words. It is None where no answer scores more than "
         "`threshold` above the best span; `read_all` gives the best spans with their probabilities too."
     )
-    return "## How to use it\n\n" + "\n".join(lines) + f"\n\n{ready}"
+    return _usage(lines, ready)
 
 
 def use() -> str:
     """How a ranker in a folder is used, as a section of its page."""
-    lines = ["```python", "import demur", "", 'ranker = demur.ranker("THIS FOLDER")']
-    lines += ['ranking = ranker.rank("a question", ["an answer", "another"])', "```"]
+    lines = ['ranker = demur.ranker("THIS FOLDER")']
+    lines += ['ranking = ranker.rank("a question", ["an answer", "another"])']
     ready = (
         "Scores put the answers to one question in order; they are not probabilities. For a promise on how "
         "often the best answer is wrong, run `demur calibrate THIS-FOLDER LABELLED --risk 0.1`."
     )
-    return "## How to use it\n\n" + "\n".join(lines) + f"\n\n{ready}"
+    return _usage(lines, ready)
+
+
+def _usage(lines: list[str], ready: str) -> str:
+    code = "\n".join(["```python", "import demur", "", *lines, "```"])
+    return f"## How to use it\n\n{code}\n\n{ready}"
 
 
 def _stage(number: int, stage: Done) -> str:

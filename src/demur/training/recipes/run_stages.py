@@ -17,7 +17,7 @@ from demur import store
 from demur.errors import UsageError
 from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
-from demur.training import Report, Trainer, innermost
+from demur.training import Reporter, Trainer, innermost
 from demur.training.base import noting, silent
 from demur.training.loop.distributed import leads
 from demur.types import Pool
@@ -42,7 +42,7 @@ class StageJob:
         return self.folder is not None and store.is_model(self.folder)
 
 
-def run_stages(jobs: Sequence[StageJob], report: Report = silent) -> tuple[Ranker, list[dict[str, Any]]]:
+def run_stages(jobs: Sequence[StageJob], report: Reporter = silent) -> tuple[Ranker, list[dict[str, Any]]]:
     """The ranker that all stages make, and the facts of each of them; those whose models are kept are opened.
 
     The report says of each fact which stage of how many it is from. A run that was killed goes on from the

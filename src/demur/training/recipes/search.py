@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from demur.errors import Astray, UsageError, require
 from demur.specs import Setting, parse, spell
-from demur.training.base import Report, silent
+from demur.training.base import Reporter, silent
 from demur.training.dev_set import sole
 from demur.training.loop.distributed import leads
 
@@ -76,7 +76,7 @@ class Trial:
         return -math.inf if self.value is None else self.value
 
 
-def search(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tuple[Recipe, list[Trial]]:
+def search(recipe: Recipe, work: Path | None = None, report: Reporter = silent) -> tuple[Recipe, list[Trial]]:
     """The recipe with the best settings in its last stage, and all trials in the order of their making."""
     from demur.training.recipes.stages import pools_of
 
@@ -116,11 +116,11 @@ def search(recipe: Recipe, work: Path | None = None, report: Report = silent) ->
     return _with(recipe, best.settings), done
 
 
-def _also(report: Report, facts: Mapping[str, int]) -> Report:
+def _also(report: Reporter, facts: Mapping[str, int]) -> Reporter:
     return lambda said: report({**said, **facts})
 
 
-def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, report: Report) -> Trial:
+def _tried(recipe: Recipe, settings: Mapping[str, Setting], work: Path | None, report: Reporter) -> Trial:
     """Train and measure, seed by seed. The models go again: they may be large, and there are many."""
     from demur.evaluation import evaluate
     from demur.reading.base import Reader

@@ -18,7 +18,7 @@ from demur.data.subsets import sample
 from demur.errors import DataError, UsageError
 from demur.rankers import Ranker
 from demur.specs import Setting, parse
-from demur.training import Report, Trainer, trainer
+from demur.training import Reporter, Trainer, trainer
 from demur.training.base import silent
 from demur.training.loop.distributed import leads
 from demur.training.recipes.run_stages import StageJob, run_stages
@@ -127,7 +127,7 @@ class Done:
     seconds: float = 0.0
 
 
-def run(recipe: Recipe, work: Path | None = None, report: Report = silent) -> tuple[Ranker, list[Done]]:
+def run(recipe: Recipe, work: Path | None = None, report: Reporter = silent) -> tuple[Ranker, list[Done]]:
     """The ranker that all stages make, and what each of them was; those done before lie in `work`.
 
     The report says of each fact which stage of how many it is from.

@@ -30,9 +30,9 @@ def work_folder(model: Path) -> Iterator[Path]:
     folder = beside(model)
     with written(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    strange = [path.name for path in folder.iterdir() if not _OURS.fullmatch(path.name)]
-    if strange:
-        what = f"{folder}, where unfinished training is kept, holds something else ({strange[0]})"
+    unknown = [path.name for path in folder.iterdir() if not _OURS.fullmatch(path.name)]
+    if unknown:
+        what = f"{folder}, where unfinished training is kept, holds something else ({unknown[0]})"
         raise UsageError(f"{what}; move it away, or train into another folder")
     busy = f"another run is training into {folder.with_suffix('')}; wait for its end, or name another folder"
     with locked(folder / _LOCK, busy):

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from demur import precision
 from demur.nets.small.base import SmallNet
-from demur.training.base import Report, sane, silent
+from demur.training.base import Reporter, sane, silent
 from demur.training.loop import tensors
 from demur.training.small_nets.examples import Examples
 
@@ -84,7 +84,7 @@ def train_net(
     dev_measure: DevMeasure | None,
     schedule: Schedule,
     checkpoint: Path | None = None,
-    report: Report = silent,
+    report: Reporter = silent,
 ) -> Progress:
     """Train the net; at the end it has the weights of its best epoch, or without a measure of its last."""
     precision.note("learning", "fp32")
@@ -121,7 +121,7 @@ def _epoch(
     optimiser: torch.optim.Optimizer,
     schedule: Schedule,
     epoch: int,
-    report: Report,
+    report: Reporter,
 ) -> float:
     """The mean loss of a batch in one epoch over all examples, in an order of its own."""
     torch.manual_seed(schedule.seed * 100_003 + epoch)

@@ -21,7 +21,7 @@ from demur.rankers.match_nets.match_nets import Match, Trained
 from demur.rankers.match_nets.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
 from demur.training import innermost
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import NEVER, checkpoint_name, judges, on_dev, sole
 from demur.training.loop.fitting import Schedule, Step, fit
 from demur.training.small_nets.cached_words import CachedWords
@@ -68,8 +68,8 @@ class MatchTrainer(Trainer):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        least = self.negatives, self.epochs, self.batch, self.question_words, self.answer_words, self.buckets
-        if min(least) < 1 or min(self.margin, self.weight_decay, self.patience, self.seed) < 0:
+        counts = self.negatives, self.epochs, self.batch, self.question_words, self.answer_words, self.buckets
+        if min(counts) < 1 or min(self.margin, self.weight_decay, self.patience, self.seed) < 0:
             what = "negatives, epochs, batch, question_words, answer_words and buckets must be 1 or more"
             raise UsageError(f"{what}; margin, weight_decay, patience and seed 0 or more")
         if not self.learning_rate > 0:
@@ -109,7 +109,7 @@ class MatchTrainer(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> Match:
         """The ranker that these pools teach; those without a right answer teach nothing."""
         torch = require("torch", extra="encoder")
@@ -144,7 +144,12 @@ class MatchTrainer(Trainer):
         return Trained(network, words, self.question_words, self.answer_words)
 
     def _fit(
-        self, has: Trained, negatives: Negatives, dev: Sequence[Pool], checkpoint: Path | None, report: Report
+        self,
+        has: Trained,
+        negatives: Negatives,
+        dev: Sequence[Pool],
+        checkpoint: Path | None,
+        report: Reporter,
     ) -> None:
         from demur.rankers.match_nets import match_pairs
 

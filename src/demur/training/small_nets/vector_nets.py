@@ -18,7 +18,7 @@ from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.vectors import network
 from demur.rankers.vectors.net_weights import NetWeights
-from demur.training.base import Report, Trainer, silent
+from demur.training.base import Reporter, Trainer, silent
 from demur.types import Pool
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Small(Trainer):
         *,
         start: Ranker | None = None,
         checkpoints: Path | None = None,
-        report: Report = silent,
+        report: Reporter = silent,
     ) -> network.Network:
         """The ranker that the judged pairs of these pools teach; see `Small` for the settings."""
         torch = require("torch", extra="encoder")
