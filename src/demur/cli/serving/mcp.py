@@ -28,7 +28,7 @@ def mcp(
     no_key: services.NoKeyFlag = False,
     allow_host: services.AllowHostOption = None,
 ) -> None:
-    """Let assistants ask files over the Model Context Protocol; they learn when there is no answer."""
+    """Let assistants ask files over the Model Context Protocol; they are told when there is no answer."""
     from demur.cli.console import note
     from demur.errors import UsageError, require
 

@@ -144,12 +144,7 @@ class MatchTrainer(Trainer):
         return Trained(network, words, self.question_words, self.answer_words)
 
     def _fit(
-        self,
-        has: Trained,
-        negatives: Negatives,
-        dev: Sequence[Pool],
-        checkpoint: Path | None,
-        report: Reporter,
+        self, has: Trained, negatives: Negatives, dev: Sequence[Pool], named: Path | None, report: Reporter
     ) -> None:
         from demur.rankers.match_nets import match_pairs
 
@@ -178,7 +173,7 @@ class MatchTrainer(Trainer):
         schedule = Schedule(
             self.learning_rate, 0.02, self.weight_decay, precision="fp32", patience=self.patience
         )
-        fit(has.network, steps, loss_of, schedule, checkpoint, report, ends=ends, judge=judge)
+        fit(has.network, steps, loss_of, schedule, named, report, ends=ends, judge=judge)
 
     def _triplets(
         self, negatives: Negatives, lengths: IntArray, draws: np.random.Generator
