@@ -95,10 +95,11 @@ def docx(body: str, more: dict[str, bytes] | None = None) -> bytes:
     return file.getvalue()
 
 
-def paragraph(text: str, style: str = "") -> str:
+def paragraph(text: str, style: str = "", bold: bool = False) -> str:
     """A paragraph of a Word document."""
+    letters = "<w:rPr><w:b/></w:rPr>" if bold else ""
     kind = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
-    return f"<w:p>{kind}<w:r><w:t>{text}</w:t></w:r></w:p>"
+    return f"<w:p>{kind}<w:r>{letters}<w:t>{text}</w:t></w:r></w:p>"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

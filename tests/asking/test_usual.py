@@ -15,9 +15,11 @@ from demur.asking.library import Library
 from demur.asking.meaning import chance
 from demur.asking.meaning.ranker import ByMeaning, by_meaning
 from demur.asking.packaged import MEANING, MEANING_GATES, NAME
+from demur.cli.asking.shown import Shown
 from demur.cli.risk.promises import elsewhere
 from demur.embedders.encoders import packaged as encoder
 from demur.errors import UsageError
+from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.types import Abstention, Answer
 
@@ -46,6 +48,19 @@ def test_the_gate_is_for_any_files_and_says_so() -> None:
     (told,) = elsewhere(gate)
     assert "not of your files: `demur calibrate meaning LABELLED --from FILES` makes a promise" in told
     assert not is_for_any_files(open_gate(packaged.FOLDER))
+
+
+@pytest.mark.parametrize("of_base", [False, True])
+def test_an_answer_names_what_was_asked_in_the_command_that_makes_a_gate(
+    of_base: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.txt").write_text(TEXTS[0], "utf-8")
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "a.txt")
+    kb.embed()
+    Shown(Session.open(kb if of_base else TEXTS)).answer("How long are saws lent?")
+    asked = "--kb BASE" if of_base else "--from FILES"
+    assert f"LABELLED {asked}`" in " ".join(capsys.readouterr().out.split())
 
 
 def test_it_holds_for_what_ranks_as_it_was_calibrated(caplog: pytest.LogCaptureFixture) -> None:

@@ -171,6 +171,28 @@ def test_docx_keeps_headings_lists_and_tables(tmp_path: Path) -> None:
     ]
 
 
+def test_a_bold_line_of_a_docx_is_a_heading_of_the_text_below(tmp_path: Path) -> None:
+    cells = "".join(f"<w:tc>{paragraph(text, bold=True)}{paragraph('2')}</w:tc>" for text in ("saw", "drill"))
+    lines = [
+        ("Loans", True),
+        ("One week.", False),
+        ("Never lend saws.", True),
+        ("Two.", False),
+        ("Bold", True),
+    ]
+    body = paragraph("Tools", "Heading1") + "".join(paragraph(text, bold=bold) for text, bold in lines)
+    path = written(
+        tmp_path / "a.docx", docx(body + f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>" + paragraph("End."))
+    )
+    assert [(each.heading, each.text) for each in read_documents(path)] == [
+        ("Tools > Loans", "One week."),
+        ("Tools > Loans", "Never lend saws."),
+        ("Tools > Loans", "Two."),
+        ("Tools > Bold", "saw 2; drill 2"),
+        ("Tools > Bold", "End."),
+    ]
+
+
 @pytest.mark.parametrize(
     "rows", [[["Monday", "open"], ["Tuesday", "closed"]], [["Phone", "12"], ["Fax", "13"]], [["Only", "row"]]]
 )

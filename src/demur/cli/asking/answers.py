@@ -26,6 +26,7 @@ def show(
     stem: str = "english",
     gate: Gate | None = None,
     explain: bool = False,
+    of_base: bool = False,
 ) -> None:
     """Print the best passage whole and the others in two lines each, or the reason for saying nothing.
 
@@ -60,13 +61,13 @@ def show(
         _print(console, marked(shown, words, stem), f"{number}  ")
         _print(console, _origin(candidate))
         number += 1
-    for told in _promised(result, gate, explain):
+    for told in _promised(result, gate, explain, "--kb BASE" if of_base else "--from FILES"):
         console.print()
         _print(console, Text(told, "dim italic"))
     console.print()
 
 
-def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> Iterator[str]:
+def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, asked: str) -> Iterator[str]:
     """How sure the answer is, what is promised about it, how far that goes, and why it is likely."""
     from demur.asking.quoting import same
     from demur.risk.gates.certificate import sure
@@ -97,7 +98,7 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool) -> 
         return
     promise = gate.promise if isinstance(gate, BaseGate) else saved.promise
     if isinstance(result, Answer) and result.confidence is not None:
-        yield " ".join((confident(saved, result.confidence), promise, *elsewhere(saved)))
+        yield " ".join((confident(saved, result.confidence), promise, *elsewhere(saved, asked)))
     elif isinstance(gate, BaseGate) and gate.lapsed:
         yield promise
     if explain and (far := notes(saved)):

@@ -25,10 +25,12 @@ class Shown:
         """Print the answer to a question, or why there is none."""
         from demur.asking import as_plain
         from demur.cli.asking.answers import show
+        from demur.kb.read import ReadBase
 
         result = self.session.ask(question, self.top)
         if self.json:
             emit(as_plain(result), indent)
         else:
-            show(result, stdout(), self.session.library.stem, self.session.as_of_now().gate, self.explain)
+            library, gate = self.session.library, self.session.as_of_now().gate
+            show(result, stdout(), library.stem, gate, self.explain, isinstance(library, ReadBase))
         sys.stdout.flush()

@@ -99,8 +99,8 @@ def verdict_lines(gate: Gate, verdict: Verdict | None) -> list[str]:
     return [f"{confident(gate, verdict.confidence)} {gate.promise}"]
 
 
-def elsewhere(gate: Gate) -> tuple[str, ...]:
-    """That a gate was not made on one's files, where that is so."""
+def elsewhere(gate: Gate, asked: str = "--from FILES") -> tuple[str, ...]:
+    """That a gate was not made on one's files, where that is so; `asked` is how the command names them."""
     from demur import registry
     from demur.asking.gates.gate import is_for_any_files, is_for_files, second_ranker_of
 
@@ -115,7 +115,7 @@ def elsewhere(gate: Gate) -> tuple[str, ...]:
     how = "" if qualifier == "margin" or is_for_any_files(gate) else f" --qualifier {qualifier}"
     return (
         f"They were of {where}, not of your files: "
-        f"`demur calibrate {ranker} LABELLED{how} --from FILES` makes a promise about those.",
+        f"`demur calibrate {ranker} LABELLED{how} {asked}` makes a promise about those.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,11 @@ from demur.kb.formats.webpage import passages_of_markup
 from demur.kb.passages import Passage
 
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
+_BOLD_LINE = re.compile(
+    r"<table>.*?</table>|<p><strong>([^<]{0,119}[^<.,;:?!])</strong></p>(?=<(?:p|ul|ol|table)>(?!<strong>))",
+    re.DOTALL,
+)
+"""A table, which stays as it is, or a bold line above a text, as people make headings."""
 _OLD = b"\xd0\xcf\x11\xe0"  # what files of Word begin with that are old, or locked by a password
 
 
@@ -37,7 +43,8 @@ def passages_of_docx(content: bytes, path: str, limits: Limits) -> Iterator[Pass
     made = mammoth.convert_to_html(
         io.BytesIO(content), style_map=_STYLES, convert_image=_no_image, include_embedded_style_map=False
     )
-    yield from passages_of_markup(f"<main>{made.value}</main>", path, anchors=False)
+    markup = _BOLD_LINE.sub(lambda found: f"<h6>{found[1]}</h6>" if found[1] else found[0], made.value)
+    yield from passages_of_markup(f"<main>{markup}</main>", path, anchors=False)
 
 
 def _no_image(image: Any) -> list[Any]:

@@ -59,7 +59,8 @@ def passages_of_pdf(content: bytes, path: str, limits: Limits) -> Iterator[Passa
         if "password" in str(error).lower():
             fix = "save a copy without one"
             raise DataError("is locked by a password", path=path, fix=fix) from None
-        raise DataError(f"is a broken PDF ({error})", path=path, fix="save or download it again") from None
+        why = str(error).partition("PDFium: ")[2].rstrip(").").lower() or str(error)
+        raise DataError(f"is a broken PDF ({why})", path=path, fix="save or download it again") from None
     if len(document) > limits.pages:
         what = f"has {len(document):,} pages, and more than {limits.pages:,} are not read"
         raise DataError(what, path=path, fix=more("pages"))
