@@ -83,10 +83,10 @@ class Gate:
         below = f"its confidence {shown} is below {least}"
         if not self.certificate.promising:
             return f"{below}, the threshold"
+        below, share = f"{below}, the threshold at which at most", percent(self.certificate.risk)
         if self.certificate.about == UNANSWERABLE:
-            share = percent(self.certificate.risk)
-            return f"{below}, the least at which at most {share} of questions without an answer get one"
-        return f"{below}, the least at which at most {percent(self.certificate.risk)} of answers are wrong"
+            return f"{below} {share} of questions without an answer get one"
+        return f"{below} {share} of answers are wrong"
 
     def check_ranker(self, ranker: Ranker) -> None:
         """Raise an error that says why if the gate was calibrated for another ranker."""
