@@ -223,6 +223,8 @@ def test_a_base_is_not_made_of_files_that_cannot_be_read(tmp_path: Path, there: 
     kb = KnowledgeBase(base)
     files = [tmp_path / "docs" / "a.csv", tmp_path / "docs" / "b.exe", tmp_path / "docs"]
     assert {each.status for each in kb.add(files)} == {"skipped"}
+    reasons = [each.reason for each in KnowledgeBase(tmp_path / "y.kb").add(os.path.relpath(files[0]))]
+    assert [each.partition(":")[0] for each in reasons] == [os.path.relpath(files[0])]
     assert base.is_dir() == there and not (there and list(base.iterdir()))
     write(tmp_path / "docs", {"c.txt": "A drill is lent."})
     assert [each.status for each in kb.add(files[2])] == ["skipped", "added"]

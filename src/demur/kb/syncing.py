@@ -215,13 +215,15 @@ def _taken(
     except DemurError as error:
         if isinstance(error, UnusableBase):
             raise  # not the file's fault
+        why = str(error)
+        if spelt := next((each for each in (place, str(path)) if why.startswith(each)), ""):
+            why = f"{name}{why.removeprefix(spelt)}"  # people know the file by the name that they gave it
         if not (path.is_file() or rows) or not isinstance(error, DataError):
-            return FileReport(name, "skipped", 0, str(error), by_name)
-        kept = "; what was read of it before stays" if rows else ""
+            return FileReport(name, "skipped", 0, why, by_name)
         if rows and not path.exists():
-            gone = DataError("is gone", path=path, fix="put it back, or take it out with demur kb remove")
-            return FileReport(name, "skipped", _passages(truth, old.id), f"{gone}{kept}", by_name)
-        return FileReport(name, "skipped", _passages(truth, old.id), f"{error}{kept}", by_name)
+            why = f"{name}: is gone; put it back, or take it out with demur kb remove"
+        kept = "; what was read of it before stays" if rows else ""
+        return FileReport(name, "skipped", _passages(truth, old.id), f"{why}{kept}", by_name)
     return FileReport(name, "changed" if rows else "added", count, "" if count else "there is no text in it")
 
 
