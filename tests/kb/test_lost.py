@@ -99,6 +99,20 @@ def test_a_base_without_its_file_says_what_is_lost_and_is_made_anew(
     assert again.embed(Hashing()) == 2 and again.embedded == 2
 
 
+def test_a_new_base_that_goes_while_its_first_file_is_read_leaves_another_alone(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    new = KnowledgeBase(tmp_path / "new.kb")
+
+    def replaced(_: int) -> None:
+        new.path.rename(tmp_path / "moved.kb")
+        kb.path.rename(new.path)
+
+    with pytest.raises(LostBase):
+        new.add(tmp_path / "docs" / "b.txt", replaced)
+    assert set(held(KnowledgeBase(new.path))) == {"a.txt", "one"}
+
+
 def test_a_base_that_is_moved_away_and_back_goes_on(kb: KnowledgeBase, tmp_path: Path) -> None:
     kb.path.rename(tmp_path / "moved.kb")
     (tmp_path / "moved.kb").rename(kb.path)

@@ -71,6 +71,7 @@ class KnowledgeBase(ReadBase):
                 yield from self._findable(truth, syncing.added(truth, many, advance))
             finally:
                 if new and not truth.generation().number:
+                    truth.check()  # what lies there now may be another's
                     self._unmake(before)
 
     @property

@@ -27,6 +27,7 @@ _LONGEST_ALONE = 60  # characters of one that looks like the text
 _BOLD = re.compile(r"bold|black|heavy|demi|medi(?!um)|(?:^|\+)CMB|BX\d", re.I)  # in the names of fonts
 _NO_TITLE = re.compile(r"[.,;:!-]\Z|[=<>{}\[\]@_|\\]")  # of text that goes on, or of code
 _NUMBERED = re.compile(r"(?:\d{1,3}(?:\.\d{1,3})*[.)]?|[IVX]{1,5}\.|[A-Z]\.)\s+(?=\S)")
+_WORD = re.compile(r"\S+")
 _REPEATED = 4  # pages that begin or end with the same line, but for numbers, and more than half of all
 
 
@@ -96,7 +97,7 @@ def _lines(document: Any, number: int) -> list[_Line]:
             except Exception:  # a sign without a place
                 left = bottom = right = top = 0.0
             size = size if size > 1.5 else top - bottom
-            bold = all(_is_bold(words, at) for at in range(at, end + 1) if not text[at].isspace())
+            bold = all(_is_bold(words, at + word.start()) for word in _WORD.finditer(shown))
             found.append(_Line(shown, size, top, left, right, bold))
         begin += len(line) + 1
     words.close()
