@@ -22,6 +22,8 @@ from demur.types import Pool
         ("demur.data.formats", "write", "write_pools"),
         ("demur.doubt", "opened", "open_doubt"),
         ("demur.doubt", "taught", "train_doubt"),
+        ("demur.doubt", "Kept", "TrainedDoubt"),
+        ("demur.training", "Report", "Reporter"),
         ("demur.embedders.caching", "kept", "cached_on_disk"),
     ],
 )

@@ -37,7 +37,7 @@ _HOMES = {
     },
 }
 
-_old = old_names(__name__, {"opened": "open_doubt", "taught": "train_doubt"})
+_old = old_names(__name__, {"opened": "open_doubt", "taught": "train_doubt", "Kept": "TrainedDoubt"})
 
 
 def __getattr__(name: str) -> Any:
