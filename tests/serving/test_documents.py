@@ -198,7 +198,7 @@ def test_a_server_to_read_from_changes_nothing(tmp_path: Path) -> None:
             client.post("/v1/documents", params={"name": "a.md"}, content=KAYAK.encode()),
             client.delete("/v1/documents", params={"name": "a.md"}),
             client.post("/v1/documents/update"),
-            client.post("/v1/labels", json={"question": "x?"}),
+            client.post("/v1/labels", json={"question": "x?", "right": []}),
             client.post("/v1/questions", json={"questions": ["x?"]}),
             client.request("DELETE", "/v1/labels", params={"question": "x?"}),
             client.post("/v1/calibrate", json={}),

@@ -29,7 +29,7 @@ def write(url: str, whose: str, sent: set[str], labelled: set[str]) -> None:
             text = f"Note {whose} number {number} says {name}.\n"
             answer = client.post("/v1/documents", params={"name": name}, content=text.encode())
             sent |= {name} if answer.status_code in (201, 202) else set()
-            answer = client.post("/v1/labels", json={"question": f"about {name}?"})
+            answer = client.post("/v1/labels", json={"question": f"about {name}?", "right": []})
             labelled |= {f"about {name}?"} if answer.status_code == 201 else set()
 
 

@@ -20,7 +20,7 @@ def changes(client: TestClient) -> dict[str, tuple[int, str]]:
     document = {"name": "kayaks.md"}
     answers = {
         "add": client.post("/v1/documents", params=document, content=b"# Kayaks\n\nA kayak is lent.\n"),
-        "label": client.post("/v1/labels", json={"question": "Is a kayak lent?"}),
+        "label": client.post("/v1/labels", json={"question": "Is a kayak lent?", "right": []}),
         "question": client.post("/v1/questions", json={"questions": ["Is a kayak lent?"]}),
         "calibrate": client.post("/v1/calibrate", json={}),
     }

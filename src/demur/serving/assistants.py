@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -18,7 +18,7 @@ from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.base import Base
 from demur.serving.answering.service import Service
-from demur.serving.messages.bodies import Count, Question
+from demur.serving.messages.bodies import LONGEST_QUESTION
 from demur.serving.messages.problems import Refusal, refusal_of
 from demur.serving.process.queue import Queue
 from demur.serving.server import Settings
@@ -68,26 +68,28 @@ def create_mcp(service: Service, settings: Settings | None = None) -> MCPServer:
     queue = Queue(settings.pairs, settings.deadline, lambda stage, seconds: None)
 
     async def answered(question: str, top: int) -> dict[str, Any]:
+        if not question.strip() or len(question) > LONGEST_QUESTION:
+            raise ToolError(f"a question must have 1 to {LONGEST_QUESTION:,} characters, and not be blank")
         plain: dict[str, Any] = as_plain(await queue.do(DEPTH, lambda: service.ask(question, top)))
         return plain
 
     @server.tool()
-    async def ask(question: Question) -> Asked:
+    async def ask(question: str) -> Asked:
         """Answer a question from the documents, with the words quoted; or say that there is no answer."""
         with _errors():
             return _asked(await answered(question, 1), service)
 
     @server.tool()
-    async def search(query: Question, top: Count = 5) -> list[Found]:
+    async def search(query: str, top: int = 5) -> list[Found]:
         """The passages that fit a query best, best first, whether or not they answer it."""
         with _errors():
-            return [_found(each) for each in (await answered(query, min(top, _MOST)))["ranking"]]
+            return [_found(each) for each in (await answered(query, max(1, min(top, _MOST))))["ranking"]]
 
     @server.tool()
-    async def read_passage(id: str, around: Annotated[int, Field(ge=0)] = 1) -> Read:
+    async def read_passage(id: str, around: int = 1) -> Read:
         """A passage by its id, with so many passages before and after it."""
         with _errors():
-            return await asyncio.to_thread(_read, service, id, min(around, _MOST))
+            return await asyncio.to_thread(_read, service, id, max(0, min(around, _MOST)))
 
     return server
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -49,5 +50,5 @@ def mcp(
     services.check_address(host, key_file, no_key)
     from demur.serving.process.running import run_mcp
 
-    rules = services.rules(key_file, allow_host)
+    rules = replace(services.rules(key_file, allow_host), advice="")  # there is no option for it
     run_mcp(open_service(), rules, host, port, lambda url: note(f"demur serves assistants on {url}/mcp"))

@@ -6,13 +6,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from demur.errors import UsageError
+from demur.errors import NoThreshold, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.risk.gates.certificate import percent
 from demur.risk.gates.gate import Gate, calibrate
 from demur.risk.thresholds.bounds import accepted_needed
 from demur.serving.answering.base import Base
-from demur.serving.answering.labelling import Desk, Labelled, fits, fresh
+from demur.serving.answering.labelling import Desk, Labelled, fits, fresh, in_all
 
 
 def calibrated(base: Base, desk: Desk, known: Sequence[Labelled], risk: float, confidence: float) -> Gate:
@@ -25,15 +25,19 @@ def calibrated(base: Base, desk: Desk, known: Sequence[Labelled], risk: float, c
         what = f"{len(certify)} labelled questions count for a promise"
         asked = f"at most {percent(risk)} wrong answers needs at least {least}, even if none is wrong"
         raise UsageError(f"{what}, and one of {asked}; label more")
-    return calibrate(
-        base.search,
-        certify,
-        risk,
-        confidence,
-        qualifier=base.qualifier,
-        grid=fit if any(map(len, fit)) else None,
-        data=base.data(),
-    )
+    try:
+        return calibrate(
+            base.search,
+            certify,
+            risk,
+            confidence,
+            qualifier=base.qualifier,
+            grid=fit if any(map(len, fit)) else None,
+            data=base.data(),
+        )
+    except NoThreshold as error:
+        more = None if error.more is None else in_all(error.more)
+        raise NoThreshold(risk, confidence, len(certify), error.lowest, more, fewest=error.fewest) from None
 
 
 def labels_for_a_gate(kb: KnowledgeBase) -> list[Labelled]:

@@ -174,10 +174,13 @@ class Desk:
         certify = [each for each in known if not fits(each.question)]
         pools, delta = self.judged(certify), 1 - confidence
         evidence = self._evidence(pools, certify, known) if any(map(len, pools)) else None
-        told = []
+        told: list[dict[str, Any]] = []
+        least = 0  # for a stricter promise it takes no fewer
         for risk in RISKS:
             choice = None if evidence is None else evidence.choice(risk, delta)
             more = None if choice is not None else _more(evidence, len(certify), risk, delta)
+            more = None if more is None else max(more, least)
+            least = more or least
             share = None if choice is None else choice.accepted / max(1, choice.questions)
             told.append({"risk": risk, "promised": choice is not None, "coverage": share, "more": more})
         return told
@@ -207,7 +210,12 @@ def _more(evidence: Evidence | None, certifying: int, risk: float, delta: float)
     if evidence is not None and certifying >= least // 2:
         found = evidence.more_labels(risk, delta)
         more = None if found is None else max(found, 1)
-    return None if more is None else -(-more * FIT // (FIT - 1))
+    return None if more is None else in_all(more)
+
+
+def in_all(certifying: int) -> int:
+    """How many questions to label until so many more certify, as some of them fit."""
+    return -(-certifying * FIT // (FIT - 1))
 
 
 def fresh(kb: KnowledgeBase) -> list[Labelled]:

@@ -21,7 +21,7 @@ PAGES = "/assets/"
 MEGABYTE = 1_000_000
 _MOST_UNREAD = 32 * MEGABYTE  # of a refused body that is let come, so that its client reads the answer
 _PATIENCE = 2.0  # seconds for that
-_FOREIGN = "requests from pages of other sites are not allowed; start the server with --allow-origin"
+_FOREIGN = "requests from pages of other sites are not allowed"
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Rules:
     """Names that it answers to, besides localhost and any address in digits; ``*`` is any."""
     origins: frozenset[str] = frozenset()
     """Other sites whose pages may ask it, such as ``https://intranet.example``."""
+    advice: str = "; start the server with --allow-origin"
+    """What is said to others, where it can be allowed."""
     body: int = 16 * MEGABYTE
     """Bytes of one body."""
     bodies: int = 256 * MEGABYTE
@@ -45,14 +47,15 @@ class Rules:
     def check(self, method: str, path: str, headers: Headers) -> None:
         """Refuse the request if it may not come in."""
         host = headers.get("host", "")
-        if not self._answers_to(host):
+        watches = path in OPEN and method in ("GET", "HEAD")  # from any name, as it tells nobody's words
+        if not watches and not self._answers_to(host):
             what = f"the host name is not allowed here: {_name(host)[:100]!r}"
             raise Refusal(403, f"{what}; start the server with --allow-host, or use its address")
         origin = headers.get("origin")
         if origin is not None and _site(origin) != host and origin not in self.origins:
-            raise Refusal(403, _FOREIGN)
+            raise Refusal(403, _FOREIGN + self.advice)
         if origin is None and headers.get("sec-fetch-site") == "cross-site" and method not in ("GET", "HEAD"):
-            raise Refusal(403, _FOREIGN)
+            raise Refusal(403, _FOREIGN + self.advice)
         if self.keys and not self._is_open(method, path) and not self._knows(headers):
             raise Refusal(401, "the API key is missing or wrong; send it as Authorization: Bearer KEY")
         if headers.get("content-encoding", "identity").lower() != "identity":

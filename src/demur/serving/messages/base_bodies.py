@@ -55,7 +55,7 @@ class LabelBody(Sent):
     """Which passages answer a question, and which do not; with none that is right, none answers."""
 
     question: Question
-    right: list[int | str] = Field(default_factory=list, max_length=50)
+    right: list[int | str] = Field(max_length=50)
     wrong: list[int | str] = Field(default_factory=list, max_length=50)
 
 

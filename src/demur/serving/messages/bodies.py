@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints
 
-Question = Annotated[str, StringConstraints(min_length=1, max_length=20_000, pattern=r"\S")]
+LONGEST_QUESTION = 20_000
+"""Characters of a question."""
+Question = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUESTION, pattern=r"\S")]
 
 LONGEST = 200_000
 """Characters of one text."""

@@ -14,6 +14,9 @@ from demur.errors import DemurError, UnusableBase
 from demur.serving.paths.routes import Routes
 
 _SHOWN = 3  # of many faults in one body, the first
+_BRANCHES = frozenset(
+    {"str", "int", "constrained-str", "Document"}
+)  # of one value that may be of several types
 _LONGEST = 300  # characters: a fault may repeat what was sent
 _KINDS = {
     401: "Unauthorized",
@@ -88,18 +91,22 @@ def handle(app: FastAPI, routes: Routes) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        faults = [_fault(each) for each in error.errors()]
+        faults = list(dict.fromkeys(_fault(each) for each in error.errors()))
         more = f"; and {len(faults) - _SHOWN} more" if len(faults) > _SHOWN else ""
         return problem_response(422, "; ".join(faults[:_SHOWN])[:_LONGEST] + more)
 
     @app.exception_handler(HTTPException)
     async def standard(request: Request, error: HTTPException) -> JSONResponse:
         if error.status_code == 400:  # a body that is not even text
-            return problem_response(422, "the body is not JSON in UTF-8; send JSON")
+            what = "the body cannot be read as JSON in UTF-8"
+            return problem_response(422, f"{what}; send plain JSON, without endless numbers or depth")
         if error.status_code == 405:
-            allowed = routes.methods(request.scope)
+            allowed = routes.methods(request.scope) or "GET"
             return problem_response(405, f"this path allows only {allowed}", {"Allow": allowed})
-        return problem_response(error.status_code, str(error.detail), dict(error.headers or {}))
+        what = str(error.detail)
+        if error.status_code == 404 and what == "Not Found":
+            what = "there is nothing at this path; /openapi.json lists the paths"
+        return problem_response(error.status_code, what, dict(error.headers or {}))
 
     @app.exception_handler(Gone)
     async def gone(request: Request, error: Gone) -> JSONResponse:
@@ -116,5 +123,16 @@ def handle(app: FastAPI, routes: Routes) -> None:
 
 def _fault(error: dict[str, Any]) -> str:
     """One fault as a line: where, and what; never what was sent."""
-    where = ".".join(str(part) for part in error["loc"] if part != "body")
-    return f"{where}: {error['msg']}" if where else str(error["msg"])
+    kind, said = error["type"], str(error["msg"])
+    if kind == "json_invalid":
+        why = error.get("ctx", {}).get("error", said)
+        return f"the body is not JSON: {why}, at character {error['loc'][-1]}"
+    if tuple(error["loc"]) == ("body",):
+        if kind == "missing":
+            return "the body is empty; send JSON"
+        if isinstance(error.get("input"), str | bytes):
+            return "the body is not sent as JSON; send it with Content-Type: application/json"
+    if kind == "string_pattern_mismatch":
+        said = "it must not be blank"
+    where = ".".join(str(part) for part in error["loc"][1:] if part not in _BRANCHES)
+    return f"{where}: {said}" if where else said

@@ -124,6 +124,7 @@ def paths(server: Server) -> APIRouter:
     async def update() -> Response:
         """A job; only what has changed is read."""
         base = server.base(True)
+        await server.looked(KnowledgeBase.check_writable)
 
         async def work(job: Running) -> dict[str, Any]:
             reports = await _patiently(server, base, lambda kb: kb.update(lambda many: _count(job, many)))

@@ -50,7 +50,8 @@ class Queue:
                 return task.result()
             if done:
                 raise Gone
-            what = f"this was not finished within {self.deadline:g} s; try again later, or send fewer texts"
+            what = f"this was not finished within {self.deadline:g} s"
+            what = f"{what}; send fewer or shorter texts, or try again when there is less to do"
             raise Refusal(429, what, self.wait())
         finally:
             stop.set()
