@@ -90,6 +90,8 @@ def test_over_http(guide: Path) -> None:
             check(asyncio.run(called(url)))
             refused = httpx.post(url, json={}, headers={"Host": "evil.example"})
             assert refused.status_code == 403
+            refused = httpx.post(url, json={}, headers={"Origin": "https://evil.example"})
+            assert refused.status_code == 403 and "--allow-origin" not in refused.text
         finally:
             process.terminate()
             said = process.stderr.read()
@@ -115,7 +117,9 @@ async def refused(server: Any, question: str) -> str:
 
 @pytest.mark.parametrize("question", ["", "  ", "x" * 20_001])
 def test_a_question_may_be_so_long_and_not_empty(question: str) -> None:
-    assert "question" in asyncio.run(refused(create_mcp(service()), question))
+    assert "a question must have 1 to 20,000 characters" in asyncio.run(
+        refused(create_mcp(service()), question)
+    )
 
 
 def test_a_question_has_a_deadline_and_its_turn() -> None:

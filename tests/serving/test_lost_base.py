@@ -22,6 +22,7 @@ def changes(client: TestClient) -> dict[str, tuple[int, str]]:
         "add": client.post("/v1/documents", params=document, content=b"# Kayaks\n\nA kayak is lent.\n"),
         "label": client.post("/v1/labels", json={"question": "Is a kayak lent?", "right": []}),
         "question": client.post("/v1/questions", json={"questions": ["Is a kayak lent?"]}),
+        "update": client.post("/v1/documents/update"),
         "calibrate": client.post("/v1/calibrate", json={}),
     }
     return {name: (answer.status_code, answer.json()["message"]) for name, answer in answers.items()}
