@@ -79,6 +79,20 @@ def test_both_parts_take_turns_and_no_question_is_in_both(tmp_path: Path) -> Non
         assert {json.loads(line)["question"] for line in default} == kept["fit"]
 
 
+def test_all_say_the_same_number_of_labels_that_are_missing(tmp_path: Path) -> None:
+    with serving(base(tmp_path)) as client:
+        bring(client, 60)
+        for _ in range(40):
+            label_next(client)
+        levels = client.get("/v1/labels").json()["levels"]
+        missing = [each["more"] for each in levels if not each["promised"]]
+        assert missing and missing == sorted(missing), "a stricter promise takes no fewer"
+        answer = client.post("/v1/calibrate", json={"risk": 0.1})
+        assert (
+            answer.status_code == 422 and f"label about {levels[1]['more']} more" in answer.json()["message"]
+        )
+
+
 def test_those_that_certify_come_in_an_order_that_nothing_but_their_words_decides(tmp_path: Path) -> None:
     path = base(tmp_path)
     kb = KnowledgeBase(path)
