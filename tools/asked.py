@@ -24,8 +24,8 @@ passage is higher than that of a wrong one, where each question is also asked wi
 removed. `{chance}` makes it.
 
 Rows of an FAQ have a question of their own. Meaning alone ranks these, and how likely the first one is was
-learnt on two FAQs made of one forum's threads ({faqs}); so that forum's test threads are less of a test
-than the other rows.
+learnt on FAQs made of one forum's threads ({faqs}); so that forum's test threads are less of a test
+than the other rows. In near misses, a word of the question is replaced by one of another question.
 
 """
 _LEVELS = """

@@ -23,10 +23,11 @@ import numpy as np
 import demur
 from demur.asking.meaning.chance import FILE, FORMAT, FOUND, OWN, READ, Weights
 from demur.asking.meaning.finding import maker
+from demur.asking.meaning.lacks import LACKS
 from demur.logistic import fit, softened
 from demur.types import FloatArray, Pool
 from tools.chance_data import FAQ_LEARN, FAQS, LEARN, TEST, Seen, seen
-from tools.chance_levels import CHOICES, chosen, firsts, left_out, levels, told_apart
+from tools.chance_levels import CHOICES, Firsts, chosen, firsts, left_out, levels, told_apart
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "results" / "asking" / "chance.json"
@@ -50,17 +51,38 @@ PARTS = {"words": READ.index("words"), "meaning": READ.index("meaning"), "mini":
 def learnt(sets: Sequence[Sequence[Seen]], signals: tuple[str, ...]) -> Weights:
     """The weights: first what ranks the candidates of a question, then what makes the first of them likely.
 
-    For the second each question counts twice: with its right candidates, and with these removed.
+    For the second each question counts twice: with its right candidates, and with these removed. Near misses
+    say how much each signal counts against the others; how likely all is, questions as they were asked. What
+    a row lacks is known of the first alone, so it ranks nothing.
     """
-    tables = [(chosen(each.table, signals), each.right) for some in sets for each in some]
+    ranking = np.array([name not in LACKS for name in signals])
+    every = [each for some in sets for each in some if each.positives]
+    tables = [(chosen(each.table, signals) * ranking, each.right) for each in every]
     if signals == READ:
         rank = _hedged(sets)
         level, constant = levels([firsts(some, signals, rank) for some in sets])
         return Weights(rank, constant, 0.0, 1.0, level)
     rank = _likeliest(tables)
-    rows, labels = zip(*(firsts(some, signals, rank) for some in sets), strict=True)
-    weights, constant = fit(np.concatenate(rows), softened(np.concatenate(labels)), intercept=True)
+    every = [
+        (rows * _likely(signals), right) for rows, right in (firsts(some, signals, rank) for some in sets)
+    ]
+    weights, _ = fit(*_together(every), intercept=True)
+    real = [each for each, some in zip(every, sets, strict=True) if any(one.positives for one in some)]
+    rows, right = _together(real)
+    scale, constant = fit((rows @ weights)[:, None], right, intercept=True)
+    weights = weights * scale[0]
     return Weights(rank, constant, float(weights[0]), float(weights[0]), weights[1:])
+
+
+def _likely(signals: tuple[str, ...]) -> FloatArray:
+    """Which of the lead and the signals may make the first likely: of a row's two cosines that with its text."""
+    return np.array([True, *(signals != OWN or name != "meaning" for name in signals)], np.float64)
+
+
+def _together(some: Sequence[Firsts]) -> Firsts:
+    """The rows of several sets, and how right they are, softened."""
+    rows, right = zip(*some, strict=True)
+    return np.concatenate(rows), softened(np.concatenate(right))
 
 
 def _likeliest(tables: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
@@ -85,7 +107,7 @@ def _hedged(sets: Sequence[Sequence[Seen]]) -> FloatArray:
         for name, weight in (("words among", words), ("meaning among", meaning), ("score", SCORE)):
             rank[READ.index(name)] = weight
         gains = [
-            _precisions([each.table @ rank for each in some], some) - part
+            _precisions([chosen(each.table, READ) @ rank for each in some], some) - part
             for some, part in zip(sets, best, strict=True)
         ]
         fair = all(each.mean() >= -each.std() / np.sqrt(len(each)) for each in gains)
