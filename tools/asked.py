@@ -35,6 +35,12 @@ AUROC on each dev set of a chance that was learnt from all others, by the signal
 mean is taken.
 
 """
+_ROWS = """
+The same for the first row of an FAQ, with its lead beside each: AUROC on test sets, and on one once more
+with near misses, to which each answer is wrong. They are made as those that were learnt from.
+[How to](how-to.md#ask-your-own-files) says what the names mean.
+
+"""
 _GATE = """
 ## The gate that comes with demur
 
@@ -73,6 +79,8 @@ def page() -> str:
         + _parts(chance["sets"])
         + _LEVELS
         + _choices(list(chance["learnt on"]), chance["AUROC on each dev set of what the others teach"])
+        + _ROWS
+        + _of_faqs(chance["AUROC of FAQs"])
         + _GATE.format(command=gate["command"], counts=counts)
         + _risks(own)
         + _SHIFT
@@ -100,6 +108,16 @@ def _choices(names: list[str], tries: dict[str, list[float]]) -> str:
         mean = f"{sum(values) / len(values):.3f}"
         cells = [*(f"{value:.3f}" for value in values), f"**{mean}**" if values == best else mean]
         lines.append(f"| {signals} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _of_faqs(tries: dict[str, dict[str, float]]) -> str:
+    names = list(next(iter(tries.values())))
+    lines = [f"| signals | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
+    lines += [
+        f"| {signals} | {' | '.join(f'{row[name]:.3f}' for name in names)} |"
+        for signals, row in tries.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

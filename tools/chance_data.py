@@ -53,6 +53,8 @@ TEST = {
 }
 FAQS = ("covidfaq/test", f"semeval2016/test{AS_FAQ}", f"selqa/test{AS_FAQ}")
 """Those of them whose candidates have questions of their own."""
+NEAR_MISSES = f"{FAQS[-1]}, {MISSED}"
+"""As they are learnt from, on a test set."""
 """So many questions are drawn of each, and those with a right answer taken: reading all would take hours."""
 DEPTH = 24  # candidates of a pool that are looked at: those nearest by words and by meaning
 LARGE = {
@@ -98,7 +100,8 @@ def _seen(name: str, count: int) -> Iterator[Seen]:
     mini = Mini()
     for pool, library in asked_of(name, count):
         if pool.positives > 0 or MISSED in name:
-            found = _signals(pool, library, None if name in FAQ_LEARN else mini, LARGE.get(name, DEPTH))
+            read = name not in (*FAQ_LEARN, NEAR_MISSES)
+            found = _signals(pool, library, mini if read else None, LARGE.get(name, DEPTH))
             if len(found.right):
                 yield found
 
@@ -111,7 +114,7 @@ def asked_of(name: str, count: int) -> Iterator[tuple[Pool, Library]]:
 
 def rows_of(name: str) -> Iterator[tuple[Passage, str | None]]:
     """The rows of an FAQ that is made of a set, and what is asked of each, if anything is."""
-    made_of, _, how = name.partition(AS_FAQ)
+    made_of, _, how = name.removesuffix(f", {MISSED}").partition(AS_FAQ)
     if made_of.startswith("selqa"):
         return _paraphrased(made_of)
     half = 0 if "even" in how else 1

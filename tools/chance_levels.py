@@ -25,6 +25,16 @@ CHOICES = (
     ("score", "quote", "meaning", "meaning among", "words among"),
     ("score", "quote", "meaning", "words", "meaning among", "words among"),
 )
+FAQ_CHOICES = (
+    ("meaning",),
+    ("text",),
+    ("text", "names"),
+    ("text", "odd word"),
+    ("text", "odd pair"),
+    ("text", "odd word", "odd pair"),
+    ("text", *LACKS),
+)
+"""For rows of an FAQ; the last is taken."""
 EQUAL = 2520
 """Questions that each set counts for, however many it has."""
 Firsts = tuple[FloatArray, FloatArray]
