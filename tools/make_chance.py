@@ -66,9 +66,9 @@ def learnt(
         return Weights(rank, constant, 0.0, 1.0, level)
     rank = _likeliest(tables)
     counts = [True, *(signals != OWN or name in likely for name in signals)]
-    every = [(rows * counts, right) for rows, right in (firsts(some, signals, rank) for some in sets)]
-    weights, _ = fit(*_together(every), intercept=True)
-    real = [each for each, some in zip(every, sets, strict=True) if any(one.positives for one in some)]
+    first = [(rows * counts, right) for rows, right in (firsts(some, signals, rank) for some in sets)]
+    weights, _ = fit(*_together(first), intercept=True)
+    real = [each for each, some in zip(first, sets, strict=True) if any(one.positives for one in some)]
     rows, right = _together(real)
     scale, constant = fit((rows @ weights)[:, None], right, intercept=True)
     weights = weights * scale[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,10 +64,10 @@ WORDS = "wifi", "password", "switzerland", "brazil", "ship"
 def embed(texts: Sequence[str]) -> Vectors:
     """A vector of length one, with as much for each of the words that stand in the text."""
     found = np.array([[float(word in text.lower()) for word in WORDS] for text in texts], np.float32)
-    return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1)
+    return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1), np.float32)
 
 
-def known(question: str, own: str, near: dict[str, float], answer: str = "") -> list[float]:
+def known(question: str, own: str, near: dict[str, float], answer: str = "") -> Any:
     def nearness(vectors: Vectors) -> FloatArray:
         return np.array([[near[word] for word in WORDS] @ (each > 0) for each in vectors])
 

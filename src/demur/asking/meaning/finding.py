@@ -93,8 +93,7 @@ def find(library: Passages, question: str, depth: int) -> Found:
     of_own = weights.of(chance.own_signals(signals, missed), alike)
     chances = np.where(own, of_own, chance.load().found.of(signals))
     order = np.argsort(-chances, kind="stable")[:depth]
-    kept = (each[order] for each in (places, signals, chances, own, alike, missed))
-    return Found(*kept)
+    return Found(places[order], signals[order], chances[order], own[order], alike[order], missed[order])
 
 
 def lacks_of(library: Passages, question: str, parts: IntArray, place: int) -> FloatArray:

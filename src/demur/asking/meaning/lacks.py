@@ -52,9 +52,9 @@ def lacks(
         [one, *(without(one, word, stem) for word in sorted(some, key=library.idf, reverse=True)[:_MOST])]
         for one, some in ((question, words), (row.question, lacking(row.question, question, stem)))
     )
-    vectors = np.asarray(embed([*asks, *owns]), np.float64)
+    vectors = embed([*asks, *owns])
     near = row.near(vectors[: len(asks)])
-    pairs = vectors[: len(asks)] @ vectors[len(asks) :].T
+    pairs = (vectors[: len(asks)] @ vectors[len(asks) :].T).astype(np.float64)
     pair = max(0.0, float((pairs[1:, 1:] - pairs[0, 0]).max(initial=0)))
     named = set(asked(" ".join(names(question)), stem)) & set(words)
     share = len(named) / len(asked(question, stem))
