@@ -24,8 +24,8 @@ passage is higher than that of a wrong one, where each question is also asked wi
 removed. `{chance}` makes it.
 
 Rows of an FAQ have a question of their own. Meaning alone ranks these, and how likely the first one is was
-learnt on two FAQs made of one forum's threads ({faqs}); so that forum's test threads are less of a test
-than the other rows.
+learnt on FAQs made of one forum's threads ({faqs}); so that forum's test threads are less of a test
+than the other rows. In near misses, a word of the question is replaced by one of another question.
 
 """
 _LEVELS = """
@@ -34,6 +34,12 @@ _LEVELS = """
 AUROC on each dev set of a probability that was learnt from all others, by the signals it is made of; the best
 mean is taken. `score` and `quote` are `mini`'s; `words among` and `meaning among` say by how many standard
 deviations a passage's words and meaning are above the mean of all passages that were read.
+
+"""
+_ROWS = """
+The same for the first row of an FAQ, with its lead beside each: AUROC on test sets, and on one once more
+with near misses, to which each answer is wrong. They are made as those that were learnt from.
+[How to](how-to.md#ask-your-own-files) says what the names mean.
 
 """
 _GATE = """
@@ -74,6 +80,8 @@ def page() -> str:
         + _parts(chance["sets"])
         + _LEVELS
         + _choices(list(chance["learnt on"]), chance["AUROC on each dev set of what the others teach"])
+        + _ROWS
+        + _of_faqs(chance["AUROC of FAQs"])
         + _GATE.format(command=gate["command"], counts=counts)
         + _risks(own)
         + _SHIFT
@@ -101,6 +109,16 @@ def _choices(names: list[str], tries: dict[str, list[float]]) -> str:
         mean = f"{sum(values) / len(values):.3f}"
         cells = [*(f"{value:.3f}" for value in values), f"**{mean}**" if values == best else mean]
         lines.append(f"| {signals} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _of_faqs(tries: dict[str, dict[str, float]]) -> str:
+    names = list(next(iter(tries.values())))
+    lines = [f"| signals | {' | '.join(names)} |", "|---|" + "---|" * len(names)]
+    lines += [
+        f"| {signals} | {' | '.join(f'{row[name]:.3f}' for name in names)} |"
+        for signals, row in tries.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -12,13 +12,15 @@ import numpy as np
 
 from demur.asking.library import Library
 from demur.asking.meaning import chance
-from demur.asking.meaning.finding import find
+from demur.asking.meaning.finding import FoundPassages, find, lacks_of
+from demur.asking.meaning.lacks import LACKS
 from demur.data import pools
 from demur.data.subsets import sample
 from demur.kb.passages import Passage
 from demur.reading.readers.mini import Mini
 from demur.training.readers.mini_confidence import among_others
 from demur.types import Candidate, FloatArray, Pool
+from tools.chance_misses import near_misses
 
 LEARN = {
     "wikiqa/dev": 300,
@@ -29,9 +31,11 @@ LEARN = {
     "squad/2.0/train/held": 400,
 }
 AS_FAQ = " as an FAQ"
+MISSED = "near misses"
 FAQ_LEARN = {
     f"semeval2016/train-part2{AS_FAQ}, even": 172,
     f"semeval2016/train-part2{AS_FAQ}, even, turned": 172,
+    f"semeval2016/train-part2{AS_FAQ}, even, {MISSED}": 172,
 }
 """Of these is learnt what is known of rows with a question of their own. `even` is every other thread: the
 gates are calibrated on the others. `turned` asks the bodies, of an FAQ of the subjects (see `rows_of`)."""
@@ -49,6 +53,8 @@ TEST = {
 }
 FAQS = ("covidfaq/test", f"semeval2016/test{AS_FAQ}", f"selqa/test{AS_FAQ}")
 """Those of them whose candidates have questions of their own."""
+NEAR_MISSES = f"{FAQS[-1]}, {MISSED}"
+"""As they are learnt from, on a test set."""
 """So many questions are drawn of each, and those with a right answer taken: reading all would take hours."""
 DEPTH = 24  # candidates of a pool that are looked at: those nearest by words and by meaning
 LARGE = {
@@ -66,7 +72,7 @@ ALL = 10_000
 
 @dataclass(frozen=True)
 class Seen:
-    """The candidates of a question: signals, labels, and BM25's, the encoder's and mini's scores."""
+    """The candidates of a question: their signals (`chance.READ`, then `lacks.LACKS`), and labels."""
 
     table: FloatArray
     right: FloatArray
@@ -93,20 +99,22 @@ def seen(name: str, count: int, cache: Path) -> list[Seen]:
 def _seen(name: str, count: int) -> Iterator[Seen]:
     mini = Mini()
     for pool, library in asked_of(name, count):
-        if pool.positives > 0:
-            found = _signals(pool, library, mini, LARGE.get(name, DEPTH))
+        if pool.positives > 0 or MISSED in name:
+            read = name not in (*FAQ_LEARN, NEAR_MISSES)
+            found = _signals(pool, library, mini if read else None, LARGE.get(name, DEPTH))
             if len(found.right):
                 yield found
 
 
 def asked_of(name: str, count: int) -> Iterator[tuple[Pool, Library]]:
     """The questions of a set, and what each is asked of."""
-    return as_faq(rows_of(name)) if AS_FAQ in name else beside(drawn(name, count), name)
+    some = as_faq(rows_of(name)) if AS_FAQ in name else beside(drawn(name, count), name)
+    return near_misses(some) if MISSED in name else some
 
 
 def rows_of(name: str) -> Iterator[tuple[Passage, str | None]]:
     """The rows of an FAQ that is made of a set, and what is asked of each, if anything is."""
-    made_of, _, how = name.partition(AS_FAQ)
+    made_of, _, how = name.removesuffix(f", {MISSED}").partition(AS_FAQ)
     if made_of.startswith("selqa"):
         return _paraphrased(made_of)
     half = 0 if "even" in how else 1
@@ -196,14 +204,32 @@ def _passage(id: str, text: str, answers: dict[str, str]) -> Passage:
     )
 
 
-def _signals(pool: Pool, library: Library, mini: Mini, depth: int) -> Seen:
+def _signals(pool: Pool, library: Library, mini: Mini | None, depth: int) -> Seen:
+    """What is known of the candidates; without mini nothing of what it says, which has no say in an FAQ."""
     right = {each.text.strip() for each in pool.candidates if (each.label or 0) >= 1}
     found = find(library, pool.question, depth)
     passages = [library.passage(place) for place in found.places.tolist()]
-    looks = mini.look(pool.question, [each.searched for each in passages])
-    scores, sure = (np.array([getattr(each, name) for each in looks]) for name in ("score", "confidence"))
-    table = chance.read_signals(found.signals, scores, sure)
+    scores = sure = np.full(len(passages), 0.5)
+    if mini is not None:
+        looks = mini.look(pool.question, [each.searched for each in passages])
+        scores, sure = (np.array([getattr(each, name) for each in looks]) for name in ("score", "confidence"))
     labels = np.array(
         [float(each.searched.strip() in right or each.text.strip() in right) for each in passages]
     )
+    table = np.column_stack(
+        [chance.read_signals(found.signals, scores, sure), _lacks(pool.question, library, found, labels)]
+    )
     return Seen(table, labels, len(right))
+
+
+def _lacks(question: str, library: Library, found: FoundPassages, right: FloatArray) -> FloatArray:
+    """What the question has that the rows lack which may be first, also once the right ones are removed."""
+    lacks = np.zeros((len(right), len(LACKS)))
+    _, meaning, text = found.signals.T
+    seen_if = np.zeros(len(right)), np.where(right > 0, -np.inf, 0)
+    likely = [each + gone for each in (meaning, text, meaning + text) for gone in seen_if if len(right)]
+    for at in {int(each.argmax()) for each in likely}:
+        if found.own[at]:
+            parts = found.places[found.alike == found.alike[at]]
+            lacks[at] = lacks_of(library, question, parts, int(found.places[at]))
+    return lacks

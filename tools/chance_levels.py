@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from demur.asking.meaning.chance import READ, ahead, among
+from demur.asking.meaning.lacks import LACKS
 from demur.logistic import fit, softened
 from demur.types import FloatArray
 from tools.chance_data import Seen
@@ -24,6 +25,16 @@ CHOICES = (
     ("score", "quote", "meaning", "meaning among", "words among"),
     ("score", "quote", "meaning", "words", "meaning among", "words among"),
 )
+FAQ_CHOICES = (
+    ("meaning",),
+    ("text",),
+    ("text", "names"),
+    ("text", "odd word"),
+    ("text", "odd pair"),
+    ("text", "odd word", "odd pair"),
+    ("text", *LACKS),
+)
+"""For rows of an FAQ; the last is taken."""
 EQUAL = 2520
 """Questions that each set counts for, however many it has."""
 Firsts = tuple[FloatArray, FloatArray]
@@ -31,13 +42,16 @@ Firsts = tuple[FloatArray, FloatArray]
 
 
 def firsts(some: Sequence[Seen], signals: tuple[str, ...], rank: FloatArray) -> Firsts:
-    """Each question with all its candidates, and with the right ones removed."""
+    """Each question with all its candidates, and with the right ones removed, if it has any."""
     rows, labels = [], []
+    standing = [READ.index("words among"), READ.index("meaning among")]
     for each in some:
-        for there in (np.ones(len(each.right), np.bool_), each.right == 0):
+        every = np.ones(len(each.right), np.bool_)
+        for there in (every, each.right == 0) if each.positives else (every,):
             table = each.table[there]
             if len(table):
-                table = chosen(np.column_stack([table[:, :-2], among(table[:, :2])]), signals)
+                table[:, standing] = among(table[:, :2])
+                table = chosen(table, signals)
                 ranks = table @ rank
                 rows.append(np.append(ahead(ranks)[ranks.argmax()], table[ranks.argmax()]))
                 labels.append(each.right[there][ranks.argmax()])
@@ -46,7 +60,7 @@ def firsts(some: Sequence[Seen], signals: tuple[str, ...], rank: FloatArray) -> 
 
 def chosen(table: FloatArray, signals: tuple[str, ...]) -> FloatArray:
     """The signals of these names."""
-    return table[:, [READ.index(name) for name in signals]]
+    return table[:, [(*READ, *LACKS).index(name) for name in signals]]
 
 
 def levels(sets: Sequence[Firsts]) -> tuple[FloatArray, float]:

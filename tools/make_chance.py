@@ -23,10 +23,11 @@ import numpy as np
 import demur
 from demur.asking.meaning.chance import FILE, FORMAT, FOUND, OWN, READ, Weights
 from demur.asking.meaning.finding import maker
+from demur.asking.meaning.lacks import LACKS
 from demur.logistic import fit, softened
 from demur.types import FloatArray, Pool
-from tools.chance_data import FAQ_LEARN, FAQS, LEARN, TEST, Seen, seen
-from tools.chance_levels import CHOICES, chosen, firsts, left_out, levels, told_apart
+from tools.chance_data import FAQ_LEARN, FAQS, LEARN, MISSED, NEAR_MISSES, TEST, Seen, seen
+from tools.chance_levels import CHOICES, FAQ_CHOICES, Firsts, chosen, firsts, left_out, levels, told_apart
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "results" / "asking" / "chance.json"
@@ -47,20 +48,37 @@ LearntFrom = dict[str, dict[str, list[Seen]]]
 PARTS = {"words": READ.index("words"), "meaning": READ.index("meaning"), "mini": READ.index("score")}
 
 
-def learnt(sets: Sequence[Sequence[Seen]], signals: tuple[str, ...]) -> Weights:
+def learnt(
+    sets: Sequence[Sequence[Seen]], signals: tuple[str, ...], likely: tuple[str, ...] = FAQ_CHOICES[-1]
+) -> Weights:
     """The weights: first what ranks the candidates of a question, then what makes the first of them likely.
 
-    For the second each question counts twice: with its right candidates, and with these removed.
+    For the second each question counts twice: with its right candidates, and with these removed. Near misses
+    say how much each signal counts against the others; how likely all is, questions as they were asked. What
+    a row lacks is known of the first alone, so it ranks nothing. For FAQs, `likely` names what counts then.
     """
-    tables = [(chosen(each.table, signals), each.right) for some in sets for each in some]
+    ranking = np.array([name not in LACKS for name in signals])
+    every = [each for some in sets for each in some if each.positives]
+    tables = [(chosen(each.table, signals) * ranking, each.right) for each in every]
     if signals == READ:
         rank = _hedged(sets)
         level, constant = levels([firsts(some, signals, rank) for some in sets])
         return Weights(rank, constant, 0.0, 1.0, level)
     rank = _likeliest(tables)
-    rows, labels = zip(*(firsts(some, signals, rank) for some in sets), strict=True)
-    weights, constant = fit(np.concatenate(rows), softened(np.concatenate(labels)), intercept=True)
+    counts = [True, *(signals != OWN or name in likely for name in signals)]
+    first = [(rows * counts, right) for rows, right in (firsts(some, signals, rank) for some in sets)]
+    weights, _ = fit(*_together(first), intercept=True)
+    real = [each for each, some in zip(first, sets, strict=True) if any(one.positives for one in some)]
+    rows, right = _together(real)
+    scale, constant = fit((rows @ weights)[:, None], right, intercept=True)
+    weights = weights * scale[0]
     return Weights(rank, constant, float(weights[0]), float(weights[0]), weights[1:])
+
+
+def _together(some: Sequence[Firsts]) -> Firsts:
+    """The rows of several sets, and how right they are, softened."""
+    rows, right = zip(*some, strict=True)
+    return np.concatenate(rows), softened(np.concatenate(right))
 
 
 def _likeliest(tables: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
@@ -85,7 +103,7 @@ def _hedged(sets: Sequence[Sequence[Seen]]) -> FloatArray:
         for name, weight in (("words among", words), ("meaning among", meaning), ("score", SCORE)):
             rank[READ.index(name)] = weight
         gains = [
-            _precisions([each.table @ rank for each in some], some) - part
+            _precisions([chosen(each.table, READ) @ rank for each in some], some) - part
             for some, part in zip(sets, best, strict=True)
         ]
         fair = all(each.mean() >= -each.std() / np.sqrt(len(each)) for each in gains)
@@ -143,6 +161,21 @@ def tried(name: str, learnt_from: LearntFrom, some: Sequence[Seen]) -> dict[str,
     return row | {"used": used, "MAP over the best part": round(row[used]["MAP"] - best, 4)}
 
 
+def _of_faqs(faqs: Sequence[Sequence[Seen]], cache: Path) -> dict[str, dict[str, float]]:
+    """How well each choice of signals tells right first rows of FAQs from wrong ones: AUROC, set by set."""
+    tested = {name: seen(name, count, cache) for name, count in TEST.items() if name in FAQS}
+    missed = seen(NEAR_MISSES, TEST[FAQS[-1]], cache)
+    tested[f"{FAQS[-1]}, with {MISSED}"] = [*tested[FAQS[-1]], *missed]
+    found: dict[str, dict[str, float]] = {}
+    for choice in FAQ_CHOICES:
+        weights = learnt(faqs, OWN, choice)
+        for name, some in tested.items():
+            rows, right = firsts(some, OWN, weights.rank)
+            auroc = told_apart(rows @ np.append(weights.lead, weights.level), right)
+            found.setdefault(", ".join(choice), {})[name] = round(auroc, 3)
+    return found
+
+
 def main() -> None:
     """Learn and test; signals that were made before are taken from `--cache`."""
     asked = argparse.ArgumentParser(description=__doc__)
@@ -163,7 +196,13 @@ def main() -> None:
         print(name, json.dumps(rows[name]), file=sys.stderr, flush=True)
     wanted.output.parent.mkdir(parents=True, exist_ok=True)
     tries = {names: [round(value, 3) for value in values] for names, values in aurocs.items()}
-    kept = {**facts, "AUROC on each dev set of what the others teach": tries, "sets": rows}
+    of_faqs = _of_faqs(list(faqs.values()), wanted.cache)
+    kept = {
+        **facts,
+        "AUROC on each dev set of what the others teach": tries,
+        "AUROC of FAQs": of_faqs,
+        "sets": rows,
+    }
     wanted.output.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
     written: dict[str, Any] = {"format": FORMAT}
     for part, signals in SIGNALS.items():

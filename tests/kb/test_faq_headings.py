@@ -168,4 +168,4 @@ def test_parts_of_one_answer_are_no_rivals() -> None:
     other = Passage("x", "Ring us.", heading="Who mends toasters?", question="Who mends toasters?")
     whole = finding.find(Library([parts[0], other]), "Is it open today?", 5)
     cut = finding.find(Library([*parts, other]), "Is it open today?", 5)
-    assert cut.chances[0] == pytest.approx(whole.chances[0], abs=1e-6)
+    assert cut.chances[0] >= whole.chances[0] - 1e-6, "the nearest part may be nearer than the first"

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 import demur
+from demur.asking.meaning.lacks import LACKS
 from demur.errors import DataError
 from demur.logistic import expit
 from demur.types import FloatArray, IntArray
 
 FILE = Path(demur.__file__).parent / "models" / "chance.json"
-FORMAT = "demur chance 3"
+FORMAT = "demur chance 4"
 FOUND = "words", "meaning", "text"
 """What is known of a passage once it is found.
 
@@ -29,9 +30,10 @@ FOUND = "words", "meaning", "text"
 - meaning: the higher of the cosines of the question with its own question and with all its text
 - text: the cosine of the question with all its text
 """
-OWN = ("meaning",)
+OWN = "meaning", "text", *LACKS
 """What counts of a passage with a question of its own, as a row of an FAQ has: the network knows which
-sentence holds a fact, and not which question is the same, so it has no say in these."""
+sentence holds a fact, and not which question is the same, so it has no say in these. What the question has
+and the row lacks is known of the first row alone, and never ranks."""
 READ = (*FOUND, "score", "quote", "words among", "meaning among")
 """What is known once the network has read it.
 
@@ -46,6 +48,11 @@ _CALM = 0.05  # signals that differ less than this stand out little
 def found_signals(words: FloatArray, own: FloatArray, text: FloatArray) -> FloatArray:
     """The signals of passages, a row for each; `own` is the cosine with their own questions, or -1."""
     return np.column_stack([words, np.maximum(own, text), text])
+
+
+def own_signals(before: FloatArray, lacks: FloatArray) -> FloatArray:
+    """The signals of passages with a question of their own."""
+    return np.column_stack([before[:, 1:], lacks])
 
 
 def read_signals(before: FloatArray, scores: FloatArray, confidences: FloatArray) -> FloatArray:

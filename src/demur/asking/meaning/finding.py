@@ -10,6 +10,7 @@ import numpy as np
 
 from demur import cache
 from demur.asking.meaning import chance
+from demur.asking.meaning.lacks import LACKS, Row, lacks
 from demur.asking.quoting import asked
 from demur.embedders.base import Vectors
 from demur.embedders.caching import CachedEmbedder, cached_in_memory, cached_on_disk
@@ -38,6 +39,8 @@ class FoundPassages:
     """Which have a question of their own."""
     alike: IntArray
     """The same number for passages with the same question: the parts of one answer."""
+    lacks: FloatArray
+    """What the question has that the first one lacks (see `lacks.LACKS`), if it has a question of its own."""
 
 
 def maker() -> Encoder:
@@ -63,7 +66,10 @@ def lacking(texts: Sequence[str]) -> int:
 def find(library: Passages, question: str, depth: int) -> FoundPassages:
     """The best passages that share words with a question, or are near to it in meaning."""
     places = np.zeros(0, np.int64)
-    nothing = FoundPassages(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool), places)
+    none = np.zeros((0, len(LACKS)))
+    nothing = FoundPassages(
+        places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool), places, none
+    )
     if not tokenize(question):
         return nothing  # a vector of nothing would still be near to something
     by_words, scores = library.by_words(question, WIDE)
@@ -81,10 +87,29 @@ def find(library: Passages, question: str, depth: int) -> FoundPassages:
     own = np.array([bool(each.question) for each in passages])
     asks = {each.question: at for at, each in enumerate(passages) if each.question}
     alike = np.array([asks.get(each.question, at) for at, each in enumerate(passages)], np.int64)
-    of_own = chance.load().own.of(signals[:, 1:2], alike)
+    weights = chance.load().own
+    missed = np.zeros((len(places), len(LACKS)))
+    first = int(weights.ranks(chance.own_signals(signals, missed)).argmax())
+    if own[first]:
+        missed[first] = lacks_of(library, question, places[alike == alike[first]], places[first])
+    of_own = weights.of(chance.own_signals(signals, missed), alike)
     chances = np.where(own, of_own, chance.load().found.of(signals))
     order = np.argsort(-chances, kind="stable")[:depth]
-    return FoundPassages(places[order], signals[order], chances[order], own[order], alike[order])
+    return FoundPassages(
+        places[order], signals[order], chances[order], own[order], alike[order], missed[order]
+    )
+
+
+def lacks_of(library: Passages, question: str, parts: IntArray, place: int) -> FloatArray:
+    """What a question has that the parts of an answer lack; one of them says how near the question is."""
+    there = [library.passage(each) for each in parts.tolist()]
+    text = "\n".join(f"{each.question}\n{each.searched}" for each in there)
+    one = library.passage(place)
+
+    def near(vectors: Vectors) -> FloatArray:
+        return np.array([_cosines(library, each, np.array([place]), [one])[1][0] for each in vectors])
+
+    return lacks(question, Row(one.question, text, near), library, maker().embed)
 
 
 def _cosines(

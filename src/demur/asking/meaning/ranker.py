@@ -50,7 +50,8 @@ class ByMeaning(Search):
         candidates = [candidate(self.library, place) for place in found.places.tolist()]
         chances = found.chances.copy()
         told = _told(chance.FOUND, chance.load().found, found.signals)
-        faq = _told(chance.OWN, chance.load().own, found.signals[:, 1:2], found.alike)
+        of_own = chance.own_signals(found.signals, found.lacks)
+        faq = _told(chance.OWN, chance.load().own, of_own, found.alike)
         told = [faq[at] if own else told[at] for at, own in enumerate(found.own.tolist())]
         others = np.flatnonzero(~found.own)
         reading = others[: self.read if self.ranker is not None else 0]
@@ -94,7 +95,7 @@ class ByMeaning(Search):
     def fingerprint(self) -> str:
         """A hash of the passages and of all that decides how they are ranked."""
         reader = "" if self.ranker is None else self.ranker.fingerprint
-        told = f"2 {DEPTH} {self.read} {self.library.fingerprint} {reader} {maker().fingerprint}"
+        told = f"3 {DEPTH} {self.read} {self.library.fingerprint} {reader} {maker().fingerprint}"
         return hashlib.sha256(f"{told} {chance.load().fingerprint}".encode()).hexdigest()[:16]
 
 
