@@ -134,8 +134,8 @@ def test_the_gate_of_the_packaged_model_is_used_and_says_where_it_was_made(guide
     shown = invoke(ask, QUESTION, "--from", "guide.md").stdout
     assert "Answers at this threshold were wrong at most 20 % of the time" in shown
     assert (
-        "Those labelled questions were of toys/dev, not of your files: `demur calibrate mini LABELLED --from FILES` makes a "
-        "promise about those." in shown
+        "Those labelled questions were of toys/dev, not of your files: "
+        "`demur calibrate mini LABELLED --from FILES` makes a promise about those." in shown
     )
     assert asked()["certificate"]["risk"] == 0.2
     assert asked("--ranker", "mini")["certificate"]["risk"] == 0.2
