@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from demur.errors import UsageError
-from demur.specs import Spec, listed, parse
+from demur.specs import Spec, listed, members_of, parse
 
 VALUES = st.one_of(
     st.booleans(),
@@ -81,6 +81,33 @@ def test_what_cannot_be_read_is_one_line(text: str) -> None:
 def test_a_list_that_is_written_in_another_way_is_told_how(text: str) -> None:
     with pytest.raises(UsageError, match=r"separated by semicolons: fusion\(rankers=\[bm25; encoder\]\)"):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("fusion(rankers=[bm25; fusion(rankers=[mini; bm25])]", "a ) is missing at the end"),
+        ("fusion(rankers=[bm25; fusion(rankers=[mini; bm25)])", "a ] is missing before character 49"),
+        ("fusion(rankers=[bm25; mini])]", "the ] at character 29 is one too many"),
+        ("fusion(rankers=bm25])", "the ] at character 20 is one too many"),
+        ("bm25)", "the ) at character 5 is one too many"),
+        ('a(b="(", c=[d)', "a ] is missing before character 14"),
+        ("'bm25'", "leave them out"),
+        ('"mini"', "leave them out"),
+        ("fusion(rankers=[])", "the list [] is empty"),
+    ],
+)
+def test_a_slip_is_named(text: str, fix: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(text)
+    assert fix in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_list_has_no_empty_place() -> None:
+    assert members_of("bm25; mini;") == ["bm25", "mini"] and members_of(" ") == []
+    for text, place in {"bm25;; mini": 2, "; bm25": 1}.items():
+        with pytest.raises(UsageError, match=f"nothing is named at place {place}"):
+            members_of(text)
 
 
 def spelled(tree: Tree) -> str:

@@ -16,10 +16,10 @@ INTRODUCTION = """What may be in brackets behind a name, as in `--ranker "bm25(k
 A list of names, such as the rankers of a fusion, goes in brackets, separated by semicolons, and may hold
 further ones: `fusion(rankers=[bm25(k1=0.9); fusion(rankers=[mini; encoder])])`.
 
-`none` switches off what it stands for. As the ranker of `demur ask` or `calibrate` it keeps the order of the
-search, as a reader it quotes whole sentences, as a gate it means that there is none, with `stem` words are
-compared as they are, with `weights` all words count alike, with `early` training ends after the last epoch,
-and as an `adversary` it chooses wrong answers at random."""
+`none` in place of a value means: do without. Without a ranker `demur ask` and `calibrate` keep the order of
+the search; without a reader whole sentences are quoted; without a gate nothing is promised. With `stem=none`
+words are compared as they are, with `weights=none` all words count alike, with `early=none` training ends
+after the last epoch, and with `adversary=none` wrong answers are chosen at random."""
 WIDE, EMPTY = 100, '""'
 
 

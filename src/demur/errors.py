@@ -119,7 +119,7 @@ class NoThreshold(DemurError):
             )
         else:
             needed = (
-                f"for {asked} more labels would not help, as more are wrong at every threshold; "
+                f"more labels would not help to reach {asked}, as more are wrong at every threshold; "
                 "improve the ranker or its confidence"
             )
         super().__init__(

@@ -148,13 +148,25 @@ def parse(text: str) -> Spec:
 
 def listed(text: str, separator: str = ";") -> list[str]:
     """The specs in a list such as ``bm25(k1=0.9); overlap``; within quotes or brackets nothing is parted."""
+    return [part for part in _parted(text, separator) if part]
+
+
+def members_of(text: str) -> list[str]:
+    """The specs in a list, as `listed` gives them; a place in it that is empty is refused."""
+    found = _parted(text, ";")
+    if any(found) and "" in found[:-1]:
+        raise UsageError(f"nothing is named at place {found.index('') + 1} of [{text}]; remove a semicolon")
+    return [part for part in found if part]
+
+
+def _parted(text: str, separator: str) -> list[str]:
     parts, began, place = [], 0, 0
     while place < len(text):
         if text[place] == separator:
             parts.append(text[began:place])
             began = place + 1
         place = _end(text, place) or place + 1
-    return [part.strip() for part in (*parts, text[began:]) if part.strip()]
+    return [part.strip() for part in (*parts, text[began:])]
 
 
 def _settings(inside: str, whole: str) -> dict[str, Setting]:
@@ -163,7 +175,7 @@ def _settings(inside: str, whole: str) -> dict[str, Setting]:
         found = _KEY.match(part)
         value = None if found is None else _value(part[found.end() :].strip())
         if found is None or value is None:
-            fix = f"write them as key=value, key=value{_LIST}"
+            fix = _odd_bracket(whole) or f"write them as key=value, key=value{_LIST}"
             raise UsageError(f"cannot read the settings in {whole!r}; {fix}")
         if found[1] in settings:
             raise UsageError(f"{found[1]!r} is set twice in {whole!r}; set it once")
@@ -180,7 +192,10 @@ def _value(text: str) -> Setting | None:
     if text[0] in "\"'" and end == len(text):
         return re.sub(rf"\\([{text[0]}\\])", r"\1", text[1:-1])
     if text[0] == "[" and end == len(text):
-        return text[1:-1].strip()
+        inside = text[1:-1].strip()
+        if not inside:
+            raise UsageError(f"the list {text} is empty; name something in it, or leave the setting out")
+        return inside
     try:
         parse(text)  # such as bm25(k1=0.9)
     except UsageError:
@@ -216,4 +231,24 @@ def _balanced(text: str) -> bool:
 
 
 def _unreadable(text: str, hint: str = "") -> UsageError:
-    return UsageError(f"cannot read {text!r}; write it as name, name@10 or name(key=value, key=value){hint}")
+    fix = f"write it as name, name@10 or name(key=value, key=value){hint}"
+    if text.strip()[:1] in ("'", '"'):
+        fix = "names stand without quotation marks; leave them out"
+    return UsageError(f"cannot read {text!r}; {_odd_bracket(text) or fix}")
+
+
+def _odd_bracket(text: str) -> str:
+    """Which bracket is missing or one too many; an empty text if none is."""
+    open_ones: list[str] = []
+    place = 0
+    while place < len(text):
+        each = text[place]
+        quoted = _end(text, place) if each in "\"'" else None
+        if each in _CLOSING:
+            open_ones.append(_CLOSING[each])
+        elif each in ")]" and each not in open_ones:
+            return f"the {each} at character {place + 1} is one too many; remove it"
+        elif each in ")]" and (missing := open_ones.pop()) != each:
+            return f"a {missing} is missing before character {place + 1}; add it"
+        place = quoted or place + 1
+    return f"a {open_ones[-1]} is missing at the end; add it" if open_ones else ""

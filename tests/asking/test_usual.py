@@ -38,7 +38,7 @@ def test_passages_are_found_by_meaning_and_a_gate_decides() -> None:
     assert session.gate.certificate["risk"] == 0.2 and session.gate == Session.open(TEXTS, MEANING).gate
     assert Session.open(TEXTS, risk=0.3).gate == Session.open(Library(TEXTS[:1]), MEANING, risk=0.3).gate
     assert Session.open(TEXTS, gate="none").gate is None
-    with pytest.raises(UsageError, match=r"^meaning promises nothing about a risk of 0\.07"):
+    with pytest.raises(UsageError, match=r"^meaning has no gate for a risk of 0\.07"):
         Session.open(TEXTS, risk=0.07)
 
 

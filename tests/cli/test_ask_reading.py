@@ -134,8 +134,8 @@ def test_the_gate_of_the_packaged_model_is_used_and_says_where_it_was_made(guide
     shown = invoke(ask, QUESTION, "--from", "guide.md").stdout
     assert "Answers at this threshold were wrong at most 20 % of the time" in shown
     assert (
-        "They were of toys/dev, not of your files: `demur calibrate mini LABELLED --from FILES` makes a "
-        "promise about those." in shown
+        "Those labelled questions were of toys/dev, not of your files: "
+        "`demur calibrate mini LABELLED --from FILES` makes a promise about those." in shown
     )
     assert asked()["certificate"]["risk"] == 0.2
     assert asked("--ranker", "mini")["certificate"]["risk"] == 0.2
@@ -160,7 +160,7 @@ def test_a_folder_with_gates_for_several_risks(guide: Path) -> None:
     assert asked("--risk", "0.15")["abstained"]
     with pytest.raises(
         UsageError,
-        match=r"^mini promises nothing about a risk of 0\.05 \(5 %\); choose among --risk 0\.15, 0\.2",
+        match=r"^mini has no gate for a risk of 0\.05 \(5 %\); choose among --risk 0\.15, 0\.2",
     ):
         asked("--risk", "0.05")
     with pytest.raises(UsageError, match=r"choose among --risk 0\.2, or make a gate with demur calibrate"):

@@ -128,3 +128,25 @@ def test_a_gate_that_could_not_be_written_is_refused_before_any_work(
     assert run(monkeypatch, "calibrate", *words) == 2
     said = "demur: no/gate.json: the folder to write into does not exist; make it first\n"
     assert capsys.readouterr().err == said
+
+
+def test_meaning_needs_files(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "calibrate", "meaning", "labelled.jsonl") == 2
+    told = capsys.readouterr().err
+    assert "name the files with --from, or a knowledge base with --kb" in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", ["rank", "evaluate", "calibrate", "ask"])
+def test_an_empty_ranker_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], data: Path, verb: str
+) -> None:
+    old = str(data / "old.jsonl")
+    words = {
+        "rank": ["who?", "--candidates", old, "--ranker", ""],
+        "evaluate": [old, "--ranker", ""],
+        "calibrate": [" ", old, "-o", str(data / "none.json")],
+        "ask": ["who?", "--example", "--ranker", ""],
+    }
+    assert run(monkeypatch, verb, *words[verb]) == 2
+    told = capsys.readouterr().err
+    assert "the name of the ranker is empty; name one such as bm25" in told

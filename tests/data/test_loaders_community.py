@@ -10,7 +10,7 @@ import pytest
 from data.loaded import Write, outline
 from demur import data
 from demur.data import binary, relevant
-from demur.data.loaders import antique, covidfaq, fiqa, insuranceqa, semeval2016, yahoocqa
+from demur.data.loaders.community import antique, covidfaq, fiqa, insuranceqa, semeval2016, yahoocqa
 from demur.errors import DataError
 from demur.types import Pool
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from demur import editions
-from golden import comparing, trained
+from golden import comparing, datasets, trained
 from golden.comparing import RUNS, alike, kept, known, told
 
 
@@ -21,6 +21,12 @@ def test_every_part_has_a_golden_run() -> None:
     """A new part needs a run under tests/golden, in RUNS of the module for its kind, and `make golden`."""
     assert set(RUNS) == set(known()), "a part has no run, or a run no part"
     assert set(RUNS) == set(kept()), "run `make golden`"
+
+
+def test_a_dataset_without_lines_of_its_own_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(datasets.TEXTS, "wikiqa")
+    with pytest.raises(AssertionError, match="'wikiqa' to TEXTS above, and run `make golden`"):
+        datasets.loaded("wikiqa")
 
 
 @pytest.mark.parametrize("part", known())

@@ -39,7 +39,7 @@ class Observed:
     last: IntArray
     """Positions of the best span in its window."""
     odds: FloatArray
-    """By how much no answer is better than the best span."""
+    """By how much no answer is better than the best span: the log of the odds."""
     null: FloatArray
     """The probability of no answer, in the window where it is least."""
     second: FloatArray
@@ -53,6 +53,7 @@ class Observed:
     ends: Floats
     """The logarithm of each position's probability."""
     fair: BoolArray
+    """Whether a span may start here: in overlapping windows, where the token has most text around it."""
     pictures: NDArray[np.float16]
     """Positions × 2 × layers, as probes see them; of no layer, if there are none."""
 

@@ -73,6 +73,8 @@ def folder_of(spec: str | Path) -> Path | None:
     A name goes before a folder that is called alike; what looks like a path must be there.
     """
     name = str(spec).partition("(")[0].strip()
+    if isinstance(spec, str) and not spec.strip():
+        raise UsageError("the name of the ranker is empty; name one such as bm25, or the folder of a model")
     if isinstance(spec, str) and name in registry.names("ranker"):
         return None
     folder = Path(spec).expanduser()

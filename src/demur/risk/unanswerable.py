@@ -51,8 +51,9 @@ def _refused(answered: int, count: int, risk: float, delta: float) -> NoThreshol
         if lowest is None
         else f"the lowest they can promise is {percent(lowest)}"
     )
+    removed = "1 entry that was removed" if count == 1 else f"{count:,} entries that were removed"
     said = (
-        f"{count:,} entries that were removed cannot promise that at most {percent(risk)} of "
+        f"{removed} cannot promise that at most {percent(risk)} of "
         f"such questions are answered, with {percent(1 - delta)} confidence; {reach}; it takes {needed:,} or "
         f"more: an FAQ of {2 * needed:,} entries with --apart 0.5, or of {10 * needed:,} with --apart 0.1"
     )

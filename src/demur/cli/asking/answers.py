@@ -80,7 +80,7 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, ask
         and result.certificate is None
         and same(result.question, result.candidate.extra["heading"])
     ):
-        yield "It stands there under this very question, so no gate is asked about it."
+        yield "This very question stands there with its answer, so no gate has to decide."
         return
     if gate is None:
         if isinstance(result, Answer):

@@ -46,13 +46,14 @@ def measure_ranker(
     from demur.evaluation import evaluate
 
     pools = read_pools(data, read_as)
+    scored_by = scores_of(pools, data) if ranker is None else ranker
     if qualifier is not None:
         from demur.cli.evaluation.readers import refuse_labels
 
         refuse_labels(qualifier, pools, f"demur evaluate {data} --reader {{reader}} -m EM,F1,AURC")
     with meter("scoring", "pairs") as advance:
         return evaluate(
-            *(ranker or scores_of(pools, data), pools, how.measures, how.convention, how.no_positive),
+            *(scored_by, pools, how.measures, how.convention, how.no_positive),
             qualifier=qualifier,
             confidence=how.confidence,
             seed=how.seed,

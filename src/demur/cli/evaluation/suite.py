@@ -28,13 +28,13 @@ def measure_suite(
     from demur.experiments.results import provenance
     from demur.files import written
     from demur.rankers import ranker as resolve_ranker
-    from demur.specs import listed
+    from demur.specs import members_of
 
     if suite != "robust":
         raise UnknownName("suite", suite, ["robust"])
     if data is None or ranker is None:
         raise UsageError("a suite needs DATA with labels, and --ranker R")
-    rankers = {spec: resolve_ranker(spec) for spec in listed(ranker)}
+    rankers = {spec: resolve_ranker(spec) for spec in members_of(ranker)}
     if output is not None:  # before the work
         require("matplotlib", extra="report")
         if Path(output).is_file():

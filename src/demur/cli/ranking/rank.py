@@ -57,7 +57,7 @@ def rank(
         raise UsageError(f"{what}; use demur ask --from FILES --ranker meaning, or rank with encoder here")
     with warnings_noted():
         opened = find_gate(gate, ranker)
-    chosen_ranker = ranker or (ranker_of(opened) if opened else None)
+    chosen_ranker = ranker_of(opened) if ranker is None and opened else ranker
     built, rule = promises.ranker_and_sets(chosen_ranker, sets, calibration)
     given = list(read_candidates(candidates))
     if not given and candidates != "-":

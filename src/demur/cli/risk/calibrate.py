@@ -127,6 +127,9 @@ def calibrate(
     if ranker is None or (data is None and kb is None):
         what = "a gate is made from a ranker and labelled questions"
         raise UsageError(f"{what}; name both, or give an FAQ with --from FILES --without-labels")
+    if ranker == MEANING and not files:
+        what = "meaning finds passages in files, and has no candidates to rank"
+        raise UsageError(f"{what}; name the files with --from, or a knowledge base with --kb")
     qualifier = qualifier or ("top" if ranker == MEANING and files else "margin")
     if doubt is not None or probes_from is not None:
         if plan or check is not None or sets is not None or files or qualifier != "margin" or data is None:

@@ -35,8 +35,8 @@ def ranker_and_sets(
         if calibration is not None:
             raise UsageError(f"{sets} is calibrated already; give a rate, --set 0.9, or no data") from None
         loaded = AnswerSets.load(sets or "")
-        return demur.ranker(ranker or loaded.ranker), loaded
-    built = demur.ranker(ranker or "bm25")
+        return demur.ranker(loaded.ranker if ranker is None else ranker), loaded
+    built = demur.ranker("bm25" if ranker is None else ranker)
     if level is None or calibration is None:
         if sets != calibration:  # both None: there are to be no sets
             raise UsageError("sets need a rate and labelled pools: write --set 0.9 --calibration DATA")
@@ -114,7 +114,7 @@ def elsewhere(gate: Gate, asked: str = "--from FILES") -> tuple[str, ...]:
     qualifier = gate.qualifier.partition("(")[0]
     how = "" if qualifier == "margin" or is_for_any_files(gate) else f" --qualifier {qualifier}"
     return (
-        f"They were of {where}, not of your files: "
+        f"Those labelled questions were of {where}, not of your files: "
         f"`demur calibrate {ranker} LABELLED{how} {asked}` makes a promise about those.",
     )
 

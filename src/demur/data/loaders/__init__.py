@@ -1,4 +1,4 @@
-"""The loaders, one small file for each dataset; and what a dataset is to demur: splits, files, subsets."""
+"""The loaders, a small file for each dataset; and what a dataset is to demur: splits, files, subsets."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def influence(confidence: FloatArray, loss: FloatArray) -> FloatArray:
     """By how much AURC would grow, times the number of answers, if there were more like each of them.
 
     AURC is the mean over ranks of the risk up to there. One more answer adds the risk at its own rank, less
-    the mean, and moves the risk at every rank from its own on. Equally confidences answers share their ranks.
+    the mean, and moves the risk at every rank from its own on. Equally confident answers share their ranks.
     """
     order = np.argsort(-confidence, kind="stable")
     ordered, ranks = confidence[order], np.arange(1, len(order) + 1)

@@ -25,7 +25,7 @@ from demur.rankers import opening
 from demur.rankers.base import HasFiles, Ranker
 from demur.rankers.match_nets.match_nets import Match
 from demur.rankers.match_nets.word_numbers import VECTORS
-from demur.specs import Setting, Spec, listed
+from demur.specs import Setting, Spec, listed, members_of
 from demur.store import is_model
 from demur.types import FloatArray, Pool
 
@@ -49,7 +49,7 @@ class Ensemble(Ranker):
     def __post_init__(self) -> None:
         if self.how not in self.ways:
             raise UnknownName("way to combine", self.how, self.ways)
-        if not listed(self.rankers):
+        if not members_of(self.rankers):
             raise UsageError(f'{self.name} needs {self.called}s, such as rankers="folder-1; bm25"')
         self.shares()  # or it says what is wrong
 

@@ -23,9 +23,10 @@ class Committee(Ensemble):
     """The weighted mean of the scores of its members, given by specs or folders: ``"member-1; member-2"``.
 
     `how`: ``mean`` of scores as they are, for members of one kind; of ``zscore`` or ``rank`` within each
-    pool, for members of any. `weights` are ``dev``, each member's figure in `dev` (all alike, if there are
-    none); ``uniform``; or numbers separated by commas. `epochs` says when the members were taken. Members are
-    loaded at first use, and members of one shape read texts together. Equal ones score as one does.
+    pool, for members of any. `weights` are ``dev`` (each member's figure in `dev`, or all alike if there are
+    none), ``uniform``, or numbers separated by commas. `epochs` says after which epochs of training the
+    members were saved. They are loaded at first use, and those of one shape read texts together. Members
+    that are equal score as one of them does.
     """
 
     name: ClassVar[str] = "committee"

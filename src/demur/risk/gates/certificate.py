@@ -20,7 +20,7 @@ ANSWERS, UNANSWERABLE = "answers", "unanswerable questions"
 """What a promise is about: the answers that are given, or the questions that have no answer."""
 SCOPE_WITHOUT_LABELS = (
     "It does not say how many of the given answers are right: that needs labels, and "
-    "`demur calibrate meaning LABELLED` with these files.",
+    "`demur calibrate meaning LABELLED --from FILES` (or `--kb BASE`).",
     "It holds for questions like those of the entries, in topic and in wording, that have no answer here.",
     "It is exact for the files without the entries that were removed. With all of them there are more "
     "that a question may be near to: leaving out one at a time is an estimate of that, and no promise.",

@@ -34,7 +34,7 @@ class Gates:
                 return gate
         known = ", ".join(f"{each:g}" for each in sorted({gate.certificate.risk for gate in self.gates}))
         raise UsageError(
-            f"{self.place} promises nothing about a risk of {risk:g} ({percent(risk)}); "
+            f"{self.place} has no gate for a risk of {risk:g} ({percent(risk)}); "
             f"choose among --risk {known}, or make a gate with demur calibrate"
         )
 

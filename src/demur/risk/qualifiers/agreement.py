@@ -12,7 +12,7 @@ from demur.errors import UsageError
 from demur.rankers import Ranker, ranker
 from demur.risk.qualifiers.base import Qualifier
 from demur.risk.qualifiers.scored import Scored
-from demur.specs import listed
+from demur.specs import members_of
 from demur.types import FloatArray, Pool
 
 WAYS = ("votes", "mean", "variance")
@@ -45,7 +45,7 @@ class Agreement(Qualifier):
     @property
     def members(self) -> list[Ranker]:
         """The rankers that are asked."""
-        return [ranker(spec) for spec in listed(self.rankers)]
+        return [ranker(spec) for spec in members_of(self.rankers)]
 
     def confidence_of(self, pools: Sequence[Pool], scored: Scored) -> FloatArray:
         """How far the rankers agree, pool by pool."""

@@ -37,7 +37,7 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class Small(Trainer):
-    """What both trainers share: the settings of the paper, except `features`, and some of our own.
+    """The settings that both trainers share. Most are the paper's; `features` and some others are our own.
 
     `loss` is pointwise (cross-entropy of each pair) or pairwise (a `margin` between each right and each wrong
     answer of a question; at most `negatives` wrong ones for each right one, 0 for all). `early` is the

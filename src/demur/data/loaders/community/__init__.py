@@ -1,0 +1,1 @@
+"""Loaders of what people asked other people: forums, question sites and FAQs."""
