@@ -27,7 +27,8 @@ TEXTS = [
 ]
 QUOTED = "two weeks"
 LARGE = "x" * 3_000_000
-_ROOM = 50  # pairs that the server holds
+_ROOM = 500  # pairs that the server holds
+_TEXTS = 50  # that fill it: each is so long that it counts for ten pairs
 _BODY = "2"  # megabytes that it takes
 _LONG = 120  # how often a text is repeated to keep the server busy
 
@@ -59,7 +60,7 @@ class Running:
     @contextmanager
     def busy(self, throughout: bool = True) -> Iterator[None]:
         """A block at whose start the queue is full, and throughout it where that is asked for."""
-        body = {"query": QUESTION, "texts": [f"{n} {TEXTS[1]}" * _LONG for n in range(_ROOM)]}
+        body = {"query": QUESTION, "texts": [f"{n} {TEXTS[1]}" * _LONG for n in range(_TEXTS)]}
         head = {"Content-Type": "application/json", "Authorization": f"Bearer {KEY}"}
         asked = Request(f"{self.url}/rerank", json.dumps(body).encode(), head)
 
