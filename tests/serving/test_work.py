@@ -82,10 +82,15 @@ def test_health_and_metrics_answer_while_the_worker_is_busy() -> None:
 
 
 def test_a_request_has_a_deadline() -> None:
-    with holding(Settings(deadline=0.2)) as (port, _, held):
-        answer = post(port)
-        assert answer.status_code == 429 and "0.2 s" in answer.json()["message"]
-        assert held.begun.is_set()
+    with holding(Settings(deadline=0.5)) as (port, _, held), ThreadPoolExecutor(1) as threads:
+        first = threads.submit(post, port)
+        held.begun.wait(60)
+        second = post(port)
+        assert second.status_code == 429 and "not finished within 0.5 s" in second.json()["message"]
+        assert second.headers["Retry-After"]
+        alone = first.result()
+        assert alone.status_code == 413 and "even when nothing else waits" in alone.json()["message"]
+        assert "Retry-After" not in alone.headers, "it would never be met"
 
 
 def test_who_hangs_up_while_waiting_is_never_read() -> None:
@@ -114,13 +119,23 @@ def test_who_hangs_up_in_the_middle_frees_the_worker_at_the_next_portion() -> No
 
 
 def test_small_requests_that_wait_are_scored_together() -> None:
+    def lengths(first: int, texts: int) -> dict[int, float]:
+        """The raw score of each text, which is its length."""
+        made = ["x" * (first + at) for at in range(texts)]
+        body = {"query": f"{first}?", "texts": made, "raw_scores": True}
+        answer = httpx.post(f"http://127.0.0.1:{port}/rerank", json=body, timeout=60)
+        return {row["index"]: row["score"] for row in answer.json()}
+
     with holding() as (port, server, held), ThreadPoolExecutor(5) as threads:
         first = threads.submit(post, port, 1)
         held.begun.wait(60)
-        waiting = [threads.submit(post, port, texts) for texts in (2, 3, 252)]
+        asked = [(900, 2), (500, 3), (1, 252)]
+        waiting = [threads.submit(lengths, *each) for each in asked]
         wait_until(lambda: server.queue.waiting == 258)
         held.go.set()
-        assert [len(each.result().json()) for each in [first, *waiting]] == [1, 2, 3, 252]
+        for (shortest, texts), each in zip(asked, waiting, strict=True):
+            assert each.result() == {at: shortest + at for at in range(texts)}, "its own texts' scores"
+        assert first.result().status_code == 200
         assert sorted(held.seen) in ([1, 5, 252], [1, 2, 255], [1, 3, 254]), "two of them at once"
 
 
@@ -139,7 +154,7 @@ def test_a_long_text_is_given_up_among_its_windows() -> None:
     body = {"query": "saws?", "texts": ["Saws are lent for three weeks. " * (LONGEST // 31)]}
     with live(Service(Given.open("mini")), Settings(deadline=0.5)) as (port, server):
         answer = httpx.post(f"http://127.0.0.1:{port}/rerank", json=body, timeout=60)
-        assert answer.status_code == 429, "it takes far longer than that"
+        assert answer.status_code == 413, "it takes far longer than that"
         wait_until(lambda: server.queue.waiting == 0)  # or not within half a minute
 
 

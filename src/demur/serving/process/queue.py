@@ -7,8 +7,9 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from threading import Event
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from demur import runtime
 from demur.serving.messages.bodies import WINDOW
@@ -16,7 +17,24 @@ from demur.serving.messages.problems import Gone, Refusal
 
 T = TypeVar("T")
 _LONGEST_WAIT = 60  # seconds that a client is told to wait, at most
+_AT_ONCE = 0.1  # of the deadline: work that waits no longer than that has the time for itself
 _AT_FIRST = 100.0  # pairs a second, until there is something to measure
+
+
+@dataclass
+class _Piece(Generic[T]):
+    """Work that waits for the worker, or is being done."""
+
+    pairs: int
+    work: Callable[[], T]
+    stop: Event = field(default_factory=Event)
+    began: float = math.inf  # when the worker took it
+
+    def done(self) -> T:
+        """What the work comes to, unless it is stopped before that."""
+        self.began = time.monotonic()
+        with runtime.until(self.stop):
+            return self.work()
 
 
 class Queue:
@@ -40,8 +58,8 @@ class Queue:
         the connection.
         """
         self._admit(pairs)
-        stop = Event()
-        task = asyncio.ensure_future(self._in_turn(pairs, work, stop))
+        piece, asked = _Piece(pairs, work), time.monotonic()
+        task = asyncio.ensure_future(self._in_turn(piece))
         watch = asyncio.ensure_future(gone()) if gone is not None else None
         both = {task} if watch is None else {task, watch}
         try:
@@ -50,11 +68,14 @@ class Queue:
                 return task.result()
             if done:
                 raise Gone
+            if piece.began - asked < _AT_ONCE * self.deadline:
+                what = f"this takes more than {self.deadline:g} s even when nothing else waits"
+                raise Refusal(413, f"{what}; send fewer or shorter texts")
             what = f"this was not finished within {self.deadline:g} s"
             what = f"{what}; send fewer or shorter texts, or try again when there is less to do"
             raise Refusal(429, what, self.wait())
         finally:
-            stop.set()
+            piece.stop.set()
             for each in both:
                 each.cancel()
 
@@ -75,7 +96,7 @@ class Queue:
             raise Refusal(429, f"{self.waiting:,} pairs are waiting already; try again later", self.wait())
         self.waiting += pairs
 
-    async def _in_turn(self, pairs: int, work: Callable[[], T], stop: Event) -> T:
+    async def _in_turn(self, piece: _Piece[T]) -> T:
         """What the work comes to, once it is its turn; its pairs are counted out when the worker is free."""
         asked = time.monotonic()
         begun = False
@@ -83,13 +104,13 @@ class Queue:
             async with self._turn:
                 began = time.monotonic()
                 self._seen("wait", began - asked)
-                future = asyncio.get_running_loop().run_in_executor(self._worker, _until, stop, work)
+                future = asyncio.get_running_loop().run_in_executor(self._worker, piece.done)
                 begun = True
-                future.add_done_callback(lambda done: self._free(done, pairs, time.monotonic() - began))
+                future.add_done_callback(lambda done: self._free(done, piece.pairs, time.monotonic() - began))
                 return await asyncio.shield(future)
         finally:
             if not begun:
-                self.waiting -= pairs
+                self.waiting -= piece.pairs
 
     def _free(self, done: asyncio.Future[T], pairs: int, seconds: float) -> None:
         self.waiting -= pairs
@@ -98,8 +119,3 @@ class Queue:
         self._seen("work", seconds)
         if pairs > 1:
             self._speed += 0.2 * (pairs / max(seconds, 1e-6) - self._speed)
-
-
-def _until(stop: Event, work: Callable[[], T]) -> T:
-    with runtime.until(stop):
-        return work()
