@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from sqlite3 import Connection
-from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from demur.errors import DataError, LostBase
+from demur.errors import DataError
 from demur.kb.passages import Passage
-from demur.kb.store import schema
+
+if TYPE_CHECKING:
+    from demur.kb.postgres.address import Address
 
 _IN = 500  # values that one statement names
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -34,52 +36,52 @@ class Generation:
     """A hash of the passages, in whatever order they came."""
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from any other that has its path before or after."""
-    try:
-        found = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return found.st_dev, found.st_ino
+class Statements(Protocol):
+    """What carries out statements, with a question mark for each value."""
+
+    def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Any:
+        """The rows of a statement, to be fetched."""
+
+    def executemany(self, statement: str, values: Iterable[Sequence[Any]], /) -> Any:
+        """A statement for each of several rows of values."""
 
 
-class Truth:
-    """The file kb.sqlite; threads may share it."""
+class Truth(ABC):
+    """The tables of a base, in a file or on a server; threads may share it."""
 
-    def __init__(self, path: Path, stem: str | None = None) -> None:
-        self.path = path
-        self.connection = schema.open_database(path, stem)
-        self._file = _identity(path)
-        self.lock = RLock()
-        facts = dict(self.rows("SELECT name, value FROM facts"))
-        self.base: str = facts["base"]
-        self.stem: str = facts["stem"]
+    place: Path | Address
+    """Where the base is, as errors tell it."""
+    base: str
+    """What no other base has."""
+    stem: str
 
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    @abstractmethod
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement."""
-        with self.lock, schema.sqlite_errors(self.path):
-            return self.connection.execute(statement, values).fetchall()
 
-    @contextmanager
-    def transaction(self) -> Iterator[Connection]:
-        """A block that changes the file: all of it is kept, or nothing if the block fails."""
-        self.check()
-        with self.lock, schema.sqlite_errors(self.path), schema.transaction(self.connection):
-            yield self.connection
-            self.check()
+    @abstractmethod
+    def batches(self, statement: str, values: Sequence[Any], many: int) -> Iterator[list[Row]]:
+        """The rows of a statement, so many at a time."""
 
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[Statements]:
+        """A block that changes the base: all of it is kept, or nothing if the block fails."""
+
+    @abstractmethod
+    def turn(self) -> AbstractContextManager[None]:
+        """A block between whose statements nobody else changes passages."""
+
+    @abstractmethod
+    def index(self, before: Generation, number: int) -> None:
+        """Inside a change, make what is new found by its words, unless an index follows later."""
+
+    @abstractmethod
     def check(self) -> None:
-        """Refuse to go on if the open file is not the one that lies there: what it takes in would be lost."""
-        there = _identity(self.path)
-        if there is None:
-            raise schema.lost(self.path.parent)
-        if there != self._file:
-            fix = "open it again; a server must be started again"
-            raise LostBase("was replaced by another since it was opened", path=self.path.parent, fix=fix)
+        """Refuse to go on if the base is gone or another one: what it takes in would be lost."""
 
+    @abstractmethod
     def close(self) -> None:
-        """Close the file."""
-        self.connection.close()
+        """Close it."""
 
     def generation(self, number: int | None = None) -> Generation:
         """A generation: the last one, or the one with this number; before the first, that of nothing."""
@@ -89,7 +91,7 @@ class Truth:
             found = self.rows("SELECT * FROM generations WHERE number = ?", (number,))
         if not found and number:
             last = self.generation().number
-            raise DataError(f"has no generation {number}; its last is {last}", path=self.path.parent)
+            raise DataError(f"has no generation {number}; its last is {last}", path=self.place)
         return Generation(*found[0]) if found else Generation()
 
     def knows(self, number: int, mark: str) -> bool:
@@ -141,7 +143,7 @@ class Truth:
         )
         if not found:
             what = f"has no passage {place} in generation {generation.number}"
-            raise DataError(what, path=self.path.parent, fix="ask again: it may just have been taken out")
+            raise DataError(what, path=self.place, fix="ask again: it may just have been taken out")
         return Passage(*found[0])
 
     def places(self, name: str, generation: Generation) -> list[int]:
