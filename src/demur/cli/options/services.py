@@ -76,10 +76,9 @@ def opening(
             )
         if stem != "english":
             raise UsageError("a knowledge base has its own language; leave --stem out")
-        if not (there := store_at(kb)).there:
-            raise DataError(
-                "there is no knowledge base", path=str(there.path), fix="make one with demur kb add"
-            )
+        if not (place := store_at(kb)).there:
+            fix = "make one with demur kb add"
+            raise DataError("there is no knowledge base", path=str(place.path), fix=fix)
         return lambda: Service.over(kb, None, ranker, gate, reader, risk, lapse, tended=lasting)
     if of_base:
         from demur.serving.example import opened

@@ -64,11 +64,14 @@ def save(gate: Gate, place: str) -> None:
     KnowledgeBase(place).keep_gate(gate.save) if is_address(place) else gate.save(place)
 
 
-def shown(place: str) -> str:
-    """The place of a gate as people may see it."""
+def say_where(place: str | None) -> None:
+    """Say where the gate is, without a password that its address may have."""
     from demur.kb.postgres.address import Address, is_address
 
-    return str(Address.of(place)) if is_address(place) else place
+    if place is None:
+        note("the gate is not saved; -o gate.json saves it")
+    else:
+        note(f"gate written to {Address.of(place) if is_address(place) else place}")
 
 
 def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
@@ -103,11 +106,7 @@ def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] =
         ]
         for line in lines:
             console.print(line, markup=False)
-    note(
-        f"gate written to {shown(place)}"
-        if place is not None
-        else "the gate is not saved; -o gate.json saves it"
-    )
+    say_where(place)
 
 
 def planned(plan: Plan, json: bool) -> None:

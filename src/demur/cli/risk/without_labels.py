@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.cli.console import emit, meter, note, stdout, warnings_noted
+from demur.cli.console import emit, meter, stdout, warnings_noted
 from demur.cli.risk import thresholds
 
 if TYPE_CHECKING:
@@ -50,11 +50,7 @@ def write_gate(
     _tell(found, gate, json)
     if output is not None:
         thresholds.save(gate, thresholds.place_for("none", output) or output)
-    note(
-        f"gate written to {thresholds.shown(output)}"
-        if output
-        else "the gate is not saved; -o gate.json saves it"
-    )
+    thresholds.say_where(output)
 
 
 def _tell(found: Withheld, gate: Gate, json: bool) -> None:

@@ -45,6 +45,9 @@ class Server:
                 self._connection.close()
             self._connection = None
 
+    def __del__(self) -> None:
+        self.close()  # as bases may be left open
+
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement; outside a transaction it is tried again once if the connection is lost."""
         import psycopg
