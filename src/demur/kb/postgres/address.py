@@ -16,7 +16,8 @@ _SHOWN = {"host", "port", "dbname", "user"}  # what else an address says may be 
 
 def is_address(text: str) -> bool:
     """Whether a text is an address, not a path."""
-    return text.partition(":/")[0] in _SCHEMES
+    scheme, slash, _ = text.partition(":/")
+    return bool(slash) and scheme in _SCHEMES
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from demur.kb.store.truth import Row
 
 _LONGEST = 10  # seconds to wait for a server
 _NEAR = 400  # vectors that a search of HNSW keeps in sight
+_VECTOR = "vector"  # the extension
 _OLDEST = 0, 8  # of pgvector: the first whose search goes on where a filter took what it had found
 
 
@@ -30,6 +31,7 @@ class Server:
         self._depth = 0
         self.vectors_in = ""
         """The schema of the extension vector; empty where the database has none."""
+        require("psycopg", extra="postgres")
 
     def connection(self) -> Any:
         """The connection, made if there is none."""
@@ -116,8 +118,8 @@ class Server:
     def _make_extension(self) -> None:
         import psycopg
 
-        place, make = str(self.address), "CREATE EXTENSION vector"
-        if not self.rows("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
+        place, make = str(self.address), f"CREATE EXTENSION {_VECTOR}"
+        if not self.rows("SELECT 1 FROM pg_available_extensions WHERE name = ?", (_VECTOR,)):
             fix = f"install pgvector there, and run {make} in the database"
             raise DataError("the server has no extension vector", path=place, fix=fix)
         try:
@@ -134,7 +136,8 @@ class Server:
             raise line(self.address, error) from None
 
     def _connected(self) -> Any:
-        psycopg: Any = require("psycopg", extra="postgres")
+        import psycopg
+
         try:
             given = psycopg.conninfo.conninfo_to_dict(self.address.url)
             more = {"connect_timeout": _LONGEST, "application_name": "demur", "client_encoding": "utf8"}

@@ -122,10 +122,10 @@ def store_at(path: object) -> Store:
     from demur.kb.postgres.address import Address, is_address
     from demur.kb.store.folder import Folder
 
-    if isinstance(path, Address) or (isinstance(path, str) and is_address(path)):
+    if isinstance(path, Address) or (isinstance(path, str | Path) and is_address(str(path))):
         from demur.kb.postgres.database import Database
 
-        return Database(path if isinstance(path, Address) else Address.of(path))
+        return Database(path if isinstance(path, Address) else Address.of(str(path)))
     if not isinstance(path, str | Path):
         raise UsageError(f"{type(path).__name__} is not a folder; name one by a string or a Path")
     return Folder(Path(path))
