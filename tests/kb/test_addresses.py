@@ -54,7 +54,7 @@ def test_an_address_that_cannot_be_read_is_one_line_without_its_password(text: s
 
 def test_a_path_is_no_address(tmp_path: Path) -> None:
     assert not is_address(str(tmp_path)) and not is_address("postgres.kb") and is_address("postgres://db")
-    with pytest.raises(UsageError, match="begins with postgresql://.*pass it as a string"):
+    with pytest.raises(UsageError, match=r"begins with postgresql://.*pass it as a string"):
         KnowledgeBase(Path("postgresql://db/books"))
 
 
