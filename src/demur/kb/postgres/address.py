@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from demur.errors import UsageError
 
 _SCHEMES = "postgresql", "postgres"
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _FORM = "postgresql://USER@HOST:PORT/DATABASE"
-_SHOWN = {"host", "port", "dbname", "user"}  # what else an address says may be secret
+_SHOWN = {"host", "port", "dbname", "user", "schema"}  # what else an address says may be secret
 
 
 def is_address(text: str) -> bool:
@@ -38,25 +38,23 @@ class Address:
             raise UsageError(f"{what}; pass it as a string")
         try:
             parts = urlsplit(text)
-            given = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+            given = [each.split("=", 1) for each in parts.query.split("&") if each]
+            named = {name: unquote(value) for name, value in given}
         except ValueError:
             raise UsageError(f"this is no PostgreSQL address; write it as {_FORM}") from None
         if "@" in parts.path or parts.fragment or (not parts.netloc.count("@") and "@" in parts.query):
             what = "this PostgreSQL address cannot be read"
             raise UsageError(f"{what}; write /, ?, # and @ of a password as %2F, %3F, %23 and %40")
-        rest = [(name, value) for name, value in given if name != "schema"]
-        schema = next((value for name, value in given if name == "schema"), "demur")
+        schema = named.get("schema", "demur")
         if not _SCHEMA.fullmatch(schema):
             what = f"schema={schema!r} is no name of a schema"
             raise UsageError(f"{what}; use small letters, digits and _")
         login, at, host = parts.netloc.rpartition("@")
         user = login.partition(":")[0]
-        named = dict(given)
         database = unquote(parts.path.lstrip("/")) or named.get("dbname", "") or unquote(user)
-        seen = [(name, value) for name, value in given if name in _SHOWN or name == "schema"]
         return cls(
-            _joined(f"postgresql://{parts.netloc}{parts.path}", rest),
-            _joined(f"postgresql://{user}{'@' if at and user else ''}{host}{parts.path}", seen),
+            _joined(f"postgresql://{parts.netloc}{parts.path}", given, {*named} - {"schema"}),
+            _joined(f"postgresql://{user}{'@' if at and user else ''}{host}{parts.path}", given, _SHOWN),
             schema,
             database,
         )
@@ -70,5 +68,6 @@ class Address:
         return self.shown
 
 
-def _joined(url: str, query: list[tuple[str, str]]) -> str:
-    return f"{url}?{urlencode(query, safe='/:,')}" if query else url
+def _joined(url: str, query: list[list[str]], names: set[str]) -> str:
+    kept = "&".join("=".join(each) for each in query if each[0] in names)
+    return f"{url}?{kept}" if kept else url
