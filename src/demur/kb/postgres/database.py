@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 
 from demur import cache
 from demur.errors import ReadOnlyBase
@@ -30,7 +32,7 @@ class Database:
         self.path = address
         self.server = Server(address)
         self.words, self.meanings = ServedWords(self.server), ServedMeanings(self.server)
-        self._files: TemporaryDirectory[str] | None = None
+        self._folder: Path | None = None
 
     @property
     def there(self) -> bool:
@@ -106,7 +108,7 @@ class Database:
 
     def gate_file(self) -> Path:
         """A file with the base's own gate, as it is now."""
-        path = self._folder() / "gate.json"
+        path = self._passing() / "gate.json"
         found = self.server.rows("SELECT value FROM facts WHERE name = 'gate'")
         path.unlink(missing_ok=True)
         if found:
@@ -115,14 +117,16 @@ class Database:
 
     def keep_gate(self, save: Callable[[Path], object]) -> None:
         """Keep the base's own gate."""
-        path = self._folder() / "gate.json"
+        path = self._passing() / "gate.json"
         save(path)
         self.server.execute(
             "INSERT INTO facts VALUES ('gate', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             (path.read_text("utf-8"),),
         )
 
-    def _folder(self) -> Path:
-        if self._files is None:
-            self._files = TemporaryDirectory(prefix="demur-gate-")
-        return Path(self._files.name)
+    def _passing(self) -> Path:
+        """A folder that goes when the base is not needed any more."""
+        if self._folder is None:
+            self._folder = Path(mkdtemp(prefix="demur-gate-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder
