@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from demur.types import FloatArray, IntArray
 
 _DEPTH = 400  # passages of the index that are scored again
+_KEPT = 2000  # passages in memory
 
 
 class ReadBase:
@@ -44,6 +45,8 @@ class ReadBase:
         self._opened: Truth | None = None
         self._view: Generation | None = None
         self._having: dict[str, int] = {}
+        self._standings: dict[int, tuple[Passage, int]] = {}
+        self._found: set[int] = set()  # places that are about to be asked for
         self._changed = (0, 0), 0.0  # what share has changed at a generation since another
         if self._store.there:
             with suppress(schema.Empty):
@@ -97,7 +100,7 @@ class ReadBase:
 
     def passage(self, place: int) -> Passage:
         """The passage at a place."""
-        return self._truth().passage(place, self._now())
+        return self._standing(place)[0]
 
     def all_places(self) -> list[int]:
         """The places of all passages, ascending."""
@@ -114,7 +117,7 @@ class ReadBase:
 
     def copies(self, place: int) -> int:
         """How many other passages are alike in heading and text."""
-        return self._truth().copies(place, self._now())
+        return self._standing(place)[1]
 
     def by_words(self, question: str, top: int) -> tuple[IntArray, FloatArray]:
         """The places of passages that share a word with the question, best first, and their BM25 scores."""
@@ -181,7 +184,7 @@ class ReadBase:
         truth.check()
         view = self._store.readable(truth, self.wait)
         if self._view is None or (view.number, view.mark) != (self._view.number, self._view.mark):
-            self._having = {}
+            self._having, self._standings, self._found = {}, {}, set()
         self._view = view
         self._store.meanings.see(truth, view)
 
@@ -217,4 +220,16 @@ class ReadBase:
         standing = self._truth().standings(places.tolist(), self._now())
         found = [at for at, place in enumerate(places.tolist()) if place in standing]
         order = sorted(found, key=lambda at: (-scores[at], standing[int(places[at])]))[:top]
+        self._found = {*self._found, *places[order].tolist()} if len(self._found) < _KEPT else set()
         return places[order], scores[order]
+
+    def _standing(self, place: int) -> tuple[Passage, int]:
+        """A passage and how many are alike; those that were found with it are read in the same statement."""
+        now = self._now()
+        if place not in self._standings:
+            known = self._standings if len(self._standings) < _KEPT else {}
+            wanted, self._found = {place, *self._found} - known.keys(), set()
+            self._standings = known | self._truth().passages(sorted(wanted), now)
+        if place not in self._standings:
+            self._truth().passage(place, now)  # says that there is none
+        return self._standings[place]

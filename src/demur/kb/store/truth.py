@@ -134,17 +134,30 @@ class Truth(ABC):
 
     def passage(self, place: int, generation: Generation) -> Passage:
         """The passage at a place, where it stands first by the names of its sources."""
-        found = self.rows(
-            "SELECT o.name, p.text, s.name || o.part, o.line, p.heading, p.question FROM passages p "
-            "JOIN occurrences o ON o.passage = p.id JOIN sources s ON s.id = o.source "
-            "WHERE p.id = ? AND s.born <= ? AND (s.died IS NULL OR s.died > ?) "
-            "ORDER BY s.name, o.number LIMIT 1",
-            (int(place), generation.number, generation.number),
-        )
+        found = self.passages([place], generation)
         if not found:
             what = f"has no passage {place} in generation {generation.number}"
             raise DataError(what, path=self.place, fix="ask again: it may just have been taken out")
-        return Passage(*found[0])
+        return found[int(place)][0]
+
+    def passages(self, places: Sequence[int], generation: Generation) -> dict[int, tuple[Passage, int]]:
+        """For each place that there is, its passage, and how many others are alike."""
+        found: dict[int, tuple[Passage, int]] = {}
+        for start in range(0, len(places), _IN):
+            some = list(map(int, places[start : start + _IN]))
+            marks = ",".join("?" * len(some))
+            rows = self.rows(
+                "SELECT id, copies, name, text, source, line, heading, question FROM (SELECT p.id, o.name, "
+                "p.text, s.name || o.part AS source, o.line, p.heading, p.question, "
+                "row_number() OVER (PARTITION BY p.id ORDER BY s.name, o.number) AS turn, "
+                "count(*) OVER (PARTITION BY p.id) AS copies FROM passages p "
+                "JOIN occurrences o ON o.passage = p.id JOIN sources s ON s.id = o.source "
+                f"WHERE p.id IN ({marks}) AND s.born <= ? AND (s.died IS NULL OR s.died > ?)) AS standing "
+                "WHERE turn = 1",
+                [*some, generation.number, generation.number],
+            )
+            found |= {place: (Passage(*row), copies - 1) for place, copies, *row in rows}
+        return found
 
     def places(self, name: str, generation: Generation) -> list[int]:
         """The places of the passages that have this name."""
@@ -184,15 +197,6 @@ class Truth(ABC):
             for place, name, number in rows:
                 found[place] = min(found.get(place, (name, number)), (name, number))
         return found
-
-    def copies(self, place: int, generation: Generation) -> int:
-        """How many other passages are alike."""
-        found = self.rows(
-            "SELECT count(*) FROM occurrences o JOIN sources s ON s.id = o.source WHERE o.passage = ? "
-            "AND s.born <= ? AND (s.died IS NULL OR s.died > ?)",
-            (int(place), generation.number, generation.number),
-        )
-        return max(0, int(found[0][0]) - 1)
 
     def share_changed_since(self, number: int) -> float:
         """The share of passages that are others than at a generation: 0 for none, 1 for all."""
