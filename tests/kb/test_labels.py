@@ -12,11 +12,14 @@ from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.store import asked, schema
+from kb.places import Place, place
+
+__all__ = ["place"]  # a fixture
 
 
 @pytest.fixture
-def kb(tmp_path: Path) -> KnowledgeBase:
-    made = KnowledgeBase(tmp_path / "x.kb")
+def kb(place: Place) -> KnowledgeBase:
+    made = KnowledgeBase(place("x.kb"))
     made.put("guide", [Passage(f"guide:{n}", f"Text number {n}.", "guide", n) for n in range(1, 6)])
     return made
 
@@ -57,23 +60,25 @@ def test_passages_are_found_by_their_names_with_those_beside_them(kb: KnowledgeB
     assert kb.places("nowhere") == [] and kb.near(10**6, 1) == []
 
 
-def test_a_base_that_was_made_before_is_brought_up_to_date(kb: KnowledgeBase) -> None:
-    older(kb)
-    assert KnowledgeBase(kb.path).keep_questions(["who?"]) == 1
+def test_a_base_that_was_made_before_is_brought_up_to_date(tmp_path: Path) -> None:
+    older(tmp_path / "x.kb")
+    assert KnowledgeBase(tmp_path / "x.kb").keep_questions(["who?"]) == 1
 
 
 def test_an_older_base_that_may_not_be_written_is_read_as_it_is(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    older(kb)
+    older(tmp_path / "x.kb")
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
-    assert KnowledgeBase(kb.path).by_words("text number", 9)[0].size == 5
+    assert KnowledgeBase(tmp_path / "x.kb").by_words("text number", 9)[0].size == 5
 
 
-def older(kb: KnowledgeBase) -> None:
-    """Take away what the second version brought."""
+def older(folder: Path) -> None:
+    """Make a base, and take away what the second version brought."""
+    kb = KnowledgeBase(folder)
+    kb.put("guide", [Passage(f"guide:{n}", f"Text number {n}.", "guide", n) for n in range(1, 6)])
     kb.close()
-    file = sqlite3.connect(kb.path / schema.NAME)
+    file = sqlite3.connect(folder / schema.NAME)
     file.execute("DROP TABLE asked")
     file.execute("PRAGMA user_version = 1")
     file.commit()

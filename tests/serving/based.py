@@ -38,7 +38,7 @@ def made(folder: Path, texts: dict[str, str] | None = None) -> Path:
 
 
 @contextmanager
-def serving(path: Path, settings: Settings | None = None, lapse: float = 0.2) -> Iterator[TestClient]:
+def serving(path: str | Path, settings: Settings | None = None, lapse: float = 0.2) -> Iterator[TestClient]:
     """A client of a server over a base, which ranks by words."""
     with asked(lambda: Service.over(path, None, "bm25", lapse=lapse), settings) as client:
         yield client

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from demur.kb.folder import KnowledgeBase
+from demur.kb.store.folder import UPLOADS
 from demur.serving.guards import uploads
 from demur.serving.guards.shield import Rules
 from demur.serving.paths import documents
@@ -36,7 +37,7 @@ def test_what_is_sent_is_found_at_once_and_is_there_after_a_restart(tmp_path: Pa
         listed = client.get("/v1/documents").json()
         assert [each["name"] for each in listed["documents"]][-1] == "kayaks.md"
         assert listed["documents"][-1]["kind"] == "md" and listed["passages"] == before["passages"] + 1
-        assert not list((path / uploads.FOLDER).iterdir()), "what is in needs no copy"
+        assert not list((path / UPLOADS).iterdir()), "what is in needs no copy"
     with serving(path) as client:
         assert answered(client, ASKED) == "A kayak is lent for four days."
 
@@ -125,7 +126,7 @@ def test_names_that_are_paths_or_tricks_are_refused(tmp_path: Path, name: str) -
         assert len(answer.json()["message"].splitlines()) == 1
         assert client.get("/v1/documents").json()["total"] == 1
     after = sorted(each for each in tmp_path.rglob("*") if "words" not in each.parts)
-    assert [each for each in after if each not in there and uploads.FOLDER in each.parts] == []
+    assert [each for each in after if each not in there and UPLOADS in each.parts] == []
 
 
 @pytest.mark.usefixtures("unembedded")
@@ -148,7 +149,7 @@ def test_what_cannot_be_read_is_said_in_one_line_and_leaves_nothing(tmp_path: Pa
         form = client.post("/v1/documents", params={"name": "a.md"}, files={"file": b"# A form"})
         assert (packed.status_code, form.status_code) == (415, 415) and "--data-binary" in form.text
         assert client.get("/v1/documents").json()["total"] == 1
-    assert not list((path / uploads.FOLDER).glob("*"))
+    assert not list((path / UPLOADS).glob("*"))
 
 
 @pytest.mark.usefixtures("unembedded")
@@ -219,8 +220,8 @@ def test_a_server_without_a_base_says_so() -> None:
 @pytest.mark.usefixtures("unembedded")
 def test_what_was_sent_before_a_kill_is_taken_in_after_it(tmp_path: Path) -> None:
     path = made(tmp_path)
-    uploads.spooled(path, "kayaks.md", KAYAK.encode())  # and then the server was killed
-    (path / uploads.FOLDER / "half.json").write_text('{"name": "ha', "utf-8")
+    uploads.spooled(path / UPLOADS, "kayaks.md", KAYAK.encode())  # and then the server was killed
+    (path / UPLOADS / "half.json").write_text('{"name": "ha', "utf-8")
     with serving(path) as client:
         wait_until(lambda: client.get("/v1/documents").json()["total"] == 2)
         assert answered(client, ASKED) == "A kayak is lent for four days."

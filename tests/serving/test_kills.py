@@ -14,6 +14,7 @@ import httpx2 as httpx
 import pytest
 
 from demur.kb.folder import KnowledgeBase
+from demur.kb.store.folder import UPLOADS
 from demur.serving.guards import uploads
 from serving.based import made
 from serving.made import wait_until
@@ -55,7 +56,7 @@ def test_what_was_acknowledged_survives_kills(tmp_path: Path) -> None:
             for each in writing:
                 each.join()
     kb = KnowledgeBase(path)
-    for upload in uploads.left(path):  # as the next server does
+    for upload in uploads.left(path / UPLOADS):  # as the next server does
         upload.put(kb)
     kb.refresh()
     assert sent and sent <= {name for name, _, _ in kb.sources()}

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from demur.asking.gates import base_gate
 from demur.data import stream
 from demur.kb.folder import KnowledgeBase
+from demur.kb.store.folder import GATE
 from demur.serving.answering.labelling import FIT, fits, labelled, next_question, waiting
 from demur.serving.answering.service import Service
 from demur.serving.server import Settings
@@ -182,7 +182,7 @@ def test_a_gate_for_another_ranker_is_left_out(tmp_path: Path, caplog: pytest.Lo
     path = base(tmp_path)
     with serving(path) as client:
         gated(client)
-    file = path / base_gate.NAME
+    file = path / GATE
     told = file.read_text("utf-8")
     searched = told.partition("searched by ")[2][:16]
     file.write_text(told.replace(searched, "0" * 16), "utf-8")

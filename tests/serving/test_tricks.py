@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx2 as httpx
 import pytest
 
+from demur.kb.store.folder import UPLOADS
 from demur.serving.answering.service import Service
-from demur.serving.guards import uploads
 from kb_files import docx, paragraph
 from serving.based import made, unembedded
 from serving.made import live
@@ -36,13 +36,13 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Cl
             assert client.get("/health").status_code == 200
             assert client.get("/v1/documents").json() == before
         assert there(tmp_path) == files
-        assert not list((path / uploads.FOLDER).glob("*"))
+        assert not list((path / UPLOADS).glob("*"))
 
 
 def there(folder: Path) -> list[Path]:
     """All files that are no part of an index."""
     found = (each for each in folder.rglob("*") if each.is_file())
-    return sorted(each for each in found if not {"words", uploads.FOLDER} & {*each.parts})
+    return sorted(each for each in found if not {"words", UPLOADS} & {*each.parts})
 
 
 def lying(packed: bytes, says: int) -> bytes:

@@ -10,7 +10,7 @@ from typing import TypeGuard, cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
-from demur.asking.gates.base_gate import NAME, BaseGate, lapse_of
+from demur.asking.gates.base_gate import BaseGate, lapse_of
 from demur.asking.gates.gate import NONE, Gate, check_search, find_gate, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library
 from demur.asking.meaning.budget import milliseconds
@@ -213,10 +213,10 @@ def _say_lacking(library: Passages) -> None:
 
 def _of_base(base: ReadBase, ranker: str | Path | Ranker | None) -> tuple[str | Path | Ranker, Gate | None]:
     """The ranker and the gate of a knowledge base; of one without a gate, those that come with demur."""
-    if not (base.path / NAME).is_file():
+    if not base.gate_state():
         return _chosen(ranker, None, None)
     try:
-        return _chosen(ranker, base.path / NAME, None)
+        return _chosen(ranker, base.gate_file(), None)
     except DemurError as error:
         _log.warning("no gate is set: %s", error)
         return _chosen(ranker, NONE, None)

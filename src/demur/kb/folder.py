@@ -1,8 +1,7 @@
-"""A knowledge base that lasts: a folder with the truth, and what is derived of it to find passages."""
+"""A knowledge base that lasts, wherever it is kept: the truth, and what is derived of it to find passages."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from demur.errors import DataError, UsageError
 from demur.kb import syncing
 from demur.kb.index.embedding import embed
-from demur.kb.index.words import Words
 from demur.kb.passages import Passage
 from demur.kb.read import ReadBase
-from demur.kb.store import asked, labels, schema
+from demur.kb.store import asked, labels
 from demur.kb.store.changing import KEPT, Source, change, purge
 from demur.kb.store.labels import Label
 from demur.kb.store.truth import Truth
@@ -25,18 +23,18 @@ if TYPE_CHECKING:
     from demur.kb.index.embedding import Embeds
     from demur.types import Abstention, Answer
 
-_log = logging.getLogger(__name__)
 _OFTEN = 100_000  # passages added, after which they are made findable before the rest is read
 Advance = Callable[[int], None]
 
 
 class KnowledgeBase(ReadBase):
-    """Passages of files and folders, kept in a folder, that can be found by words and by meaning.
+    """Passages of files and folders, kept to be found by words and by meaning.
 
-    Nothing is written before the first change, which makes the folder. What other processes change is seen
-    after `refresh`; until then all answers are of one generation. `stem` names the language whose word
-    endings do not count, english if not said; a base keeps to it. `wait` is how many seconds to wait for
-    another process that writes.
+    They are kept in a folder, or in PostgreSQL where `path` is an address such as
+    ``postgresql://user@host/database``. Nothing is written before the first change, which makes the base.
+    What other processes change is seen after `refresh`; until then all answers are of one generation. `stem`
+    names the language whose word endings do not count, english if not said; a base keeps to it. `wait` is how
+    many seconds to wait for another process that writes.
     """
 
     def ask(self, question: str, top: int = 5, **settings: Any) -> Answer | Abstention:
@@ -60,7 +58,6 @@ class KnowledgeBase(ReadBase):
         A base that was not there is not made if nothing goes in.
         """
         many, new = _paths(paths), not self.there
-        before = set(self.path.iterdir()) if self.path.is_dir() else None
         if new and many and not any(Path(each).exists() for each in many):
             for each in many:  # nothing is made of what was mistyped
                 why = DataError("no such file", path=each, fix="check the spelling of the path")
@@ -72,12 +69,13 @@ class KnowledgeBase(ReadBase):
             finally:
                 if new and not truth.generation().number:
                     truth.check()  # what lies there now may be another's
-                    self._unmake(before)
+                    self.close()
+                    self._store.unmake()
 
     @property
     def there(self) -> bool:
         """Whether there is such a base: the first `add` or `put` makes it."""
-        return (self.path / schema.NAME).is_file()
+        return self._store.there
 
     def updating(self, advance: Advance | None = None) -> Iterator[FileReport]:
         """What became of each file, as the base is brought up to date with its files and folders."""
@@ -98,24 +96,27 @@ class KnowledgeBase(ReadBase):
             return list(self._findable(truth, (self._put(truth, *each) for each in texts)))
 
     def _put(self, truth: Truth, name: str, passages: Iterable[Passage], kind: str) -> FileReport:
-        rows = truth.rows("SELECT id, path FROM sources WHERE name = ? AND died IS NULL", (name,))
-        if rows and rows[0][1]:
-            raise UsageError(f"{name} is a file of this knowledge base; give the text another name")
-        id = rows[0][0] if rows else 0
-        with change(truth, f"put {name}") as made:
-            count = made.put(Source(name, kind, id=id), passages)
+        with truth.turn():
+            rows = truth.rows("SELECT id, path FROM sources WHERE name = ? AND died IS NULL", (name,))
+            if rows and rows[0][1]:
+                raise UsageError(f"{name} is a file of this knowledge base; give the text another name")
+            id = rows[0][0] if rows else 0
+            with change(truth, f"put {name}") as made:
+                count = made.put(Source(name, kind, id=id), passages)
         return FileReport(name, "changed" if id else "added", count)
 
     def remove(self, sources: str | Path | Iterable[str | Path]) -> list[FileReport]:
         """What was taken out: files by their names or paths, or all in a folder, in one change."""
         many = _paths(sources)
         with self._writing() as truth:
-            found = syncing.sources_named(truth, many)
-            with truth.transaction() as connection:  # a folder that was taken out is not followed any more
-                folders = [(syncing.whole(Path(path)),) for path in many]
-                connection.executemany("DELETE FROM folders WHERE path = ?", folders)
-            again = syncing.followed(truth, found)
-            reports = list(self._findable(truth, syncing.remove_sources(truth, found)))
+            with truth.turn():
+                found = syncing.sources_named(truth, many)
+                with truth.transaction() as said:  # a folder that was taken out is not followed any more
+                    folders = [(syncing.whole(Path(path)),) for path in many]
+                    said.executemany("DELETE FROM folders WHERE path = ?", folders)
+                again = syncing.followed(truth, found)
+                removed = list(syncing.remove_sources(truth, found))
+            reports = list(self._findable(truth, iter(removed)))
         return [
             replace(report, reason=syncing.AGAIN if id in again else "")
             for (id, _), report in zip(found, reports, strict=True)
@@ -123,16 +124,12 @@ class KnowledgeBase(ReadBase):
 
     def rebuild(self, advance: Advance | None = None) -> None:
         """Make the index of words anew; the next `embed` makes the vectors anew."""
-        import shutil
-
         with self._writing() as truth:
             now = truth.generation()
-            shutil.rmtree(self.path / "words", ignore_errors=True)
-            self._words = Words(self.path / "words", truth.stem)
-            self._words.catch_up(truth, now, advance)
+            self._store.index_anew(truth, advance)
             purge(truth, now.number, 0)
-            with self._lock("embed"):
-                self._meanings.remove()
+            with self._store.embedding(self.wait):
+                self._store.meanings.remove()
         self.refresh()
 
     def embed(self, embedder: Embeds | None = None, advance: Advance | None = None) -> int:
@@ -144,8 +141,9 @@ class KnowledgeBase(ReadBase):
         from demur.embedders.encoders.loading import PACKAGED
 
         self._now()
-        with self._lock("embed"):
-            count = embed(self._truth(), self._meanings, embedder or Encoder(PACKAGED), advance)
+        self.check_writable()
+        with self._store.embedding(self.wait):
+            count = embed(self._truth(), self._store.meanings, embedder or Encoder(PACKAGED), advance)
         self.refresh()
         return count
 
@@ -153,7 +151,7 @@ class KnowledgeBase(ReadBase):
     def embedder(self) -> str:
         """The fingerprint of what made the vectors; nothing where there are none."""
         self._now()
-        return self._meanings.open(self._truth())
+        return self._store.meanings.open(self._truth())
 
     def sources(self) -> list[tuple[str, str, int]]:
         """Name, kind and number of passages of each source."""
@@ -191,16 +189,6 @@ class KnowledgeBase(ReadBase):
         """All labels, in the order in which they were given."""
         return labels.every(self._truth())
 
-    def _unmake(self, before: set[Path] | None) -> None:
-        """Take away a base to which nothing was added; what was there `before`, if its folder was, stays."""
-        import shutil
-
-        self.close()
-        for part in set(self.path.iterdir()) - (before or set()):
-            shutil.rmtree(part) if part.is_dir() else part.unlink()
-        if before is None:
-            self.path.rmdir()
-
     def _findable(self, truth: Truth, reports: Iterator[FileReport]) -> Iterator[FileReport]:
         """The reports; now and then, and at the end, what they tell of can be found."""
         new = 0
@@ -209,39 +197,25 @@ class KnowledgeBase(ReadBase):
                 if report.status in ("added", "changed"):
                     new += report.passages
                 if new >= _OFTEN:
-                    self._words.catch_up(truth, truth.generation())
+                    self._store.catch_up(truth)
                     new = 0
                 yield report
         finally:
             truth.check()
-            last = truth.generation()
-            if self._words.state() != (truth.base, last.number, last.mark or "-"):
-                self._words.catch_up(truth, last)
-            purge(truth, last.number, KEPT)
+            self._store.catch_up(truth)
+            purge(truth, truth.generation().number, KEPT)
             self.refresh()
 
     @contextmanager
     def _writing(self, make: bool = False) -> Iterator[Truth]:
-        """A block in which no other process writes."""
+        """A block in which the base is written."""
         if self._opened is not None:
             self._opened.check()
-        elif make and not (self.path / schema.NAME).is_file():
-            from demur.files import written
-
-            if schema.remains(self.path):
-                _log.warning(
-                    "%s: %s was gone; the base is made anew, without its labels", self.path, schema.NAME
-                )
-                for each in ("-wal", "-shm"):  # of the file that is gone
-                    (self.path / f"{schema.NAME}{each}").unlink(missing_ok=True)
-            elif self.path.is_dir() and any(each.suffix != ".lock" for each in self.path.iterdir()):
-                fix = "name a new folder for the knowledge base"
-                raise DataError("is a folder of other things", path=self.path, fix=fix)
-            with written(self.path):
-                self.path.mkdir(exist_ok=True)
-        elif not (self.path / schema.NAME).is_file():
+        elif make:
+            self._store.make()
+        elif not self._store.there:
             self._truth()  # says that there is none
-        with self._lock("write"):
+        with self._store.writing(self.wait):
             if self._opened is None:
                 self._opened = self._open(self._stem or "english")
             yield self._opened

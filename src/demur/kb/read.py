@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from demur.errors import DataError, UsageError
-from demur.kb.index.meanings import Meanings
+from demur.errors import UsageError
 from demur.kb.index.scoring import scored
-from demur.kb.index.words import Words, hexed
+from demur.kb.index.words import hexed
 from demur.kb.passages import Passage
 from demur.kb.store import schema
+from demur.kb.store.place import store_at
 from demur.kb.store.truth import Generation, Truth
 from demur.rankers.lexical.bm25 import idf
 from demur.text import content, stemmer, tokenize
@@ -25,33 +24,31 @@ from demur.tokens import hash_words
 
 if TYPE_CHECKING:
     from demur.embedders.base import Vectors
+    from demur.kb.postgres.address import Address
     from demur.types import FloatArray, IntArray
 
 _DEPTH = 400  # passages of the index that are scored again
-_log = logging.getLogger(__name__)
+_KEPT = 2000  # passages in memory
 
 
 class ReadBase:
-    """The passages of a folder's last generation; of a later one after `refresh`."""
+    """The passages of a base's last generation; of a later one after `refresh`."""
 
-    def __init__(self, path: str | Path, stem: str | None = None, wait: float = 60.0) -> None:
-        if not isinstance(path, str | Path):
-            raise UsageError(f"{type(path).__name__} is not a folder; name one by a string or a Path")
-        self.path, self.wait = Path(path), wait
+    def __init__(self, path: str | Path | Address, stem: str | None = None, wait: float = 60.0) -> None:
+        self._store = store_at(path)
+        self.path, self.wait = self._store.path, wait
         self.tended = False
         """Whether its missing vectors are being made, as by a server, so that nobody need be told of them."""
         self._stem = stem
         if stem is not None:
             stemmer(stem)  # or it says which there are
-        if self.path.exists() and not self.path.is_dir():
-            raise DataError("is a file, not a knowledge base", path=self.path, fix="name another folder")
         self._opened: Truth | None = None
         self._view: Generation | None = None
-        self._words = Words(self.path / "words", "")
-        self._meanings = Meanings(self.path / "meanings")
         self._having: dict[str, int] = {}
+        self._standings: dict[int, tuple[Passage, int]] = {}
+        self._found: set[int] = set()  # places that are about to be asked for
         self._changed = (0, 0), 0.0  # what share has changed at a generation since another
-        if (self.path / schema.NAME).is_file():
+        if self._store.there:
             with suppress(schema.Empty):
                 self._truth()
 
@@ -90,9 +87,8 @@ class ReadBase:
     @property
     def embedded(self) -> int:
         """How many passages can be found by meaning."""
-        now = self._now()
-        places = np.unique(self._meanings.passages)
-        return int(np.count_nonzero((places <= now.newest) & ~np.isin(places, self._dead)))
+        self._now()
+        return self._store.meanings.embedded()
 
     def __len__(self) -> int:
         """How many passages there are; those that are alike count once."""
@@ -104,7 +100,7 @@ class ReadBase:
 
     def passage(self, place: int) -> Passage:
         """The passage at a place."""
-        return self._truth().passage(place, self._now())
+        return self._standing(place)[0]
 
     def all_places(self) -> list[int]:
         """The places of all passages, ascending."""
@@ -121,16 +117,16 @@ class ReadBase:
 
     def copies(self, place: int) -> int:
         """How many other passages are alike in heading and text."""
-        return self._truth().copies(place, self._now())
+        return self._standing(place)[1]
 
     def by_words(self, question: str, top: int) -> tuple[IntArray, FloatArray]:
         """The places of passages that share a word with the question, best first, and their BM25 scores."""
         now = self._now()
         words = Counter(hexed(hash_words(content(tokenize(question)), self.stem)[0]))
-        found = self._words.search(list(words), max(_DEPTH, 4 * top))
+        weights = {word: times * self._idf(word) for word, times in words.items()}
+        found = self._store.words.search(weights, max(_DEPTH, 4 * top), now)
         searched = self._truth().searched(found)
         places = [place for place in found if place in searched]
-        weights = {word: times * self._idf(word) for word, times in words.items()}
         scores = scored(
             [searched[place] for place in places], weights, self.stem, now.words / max(1, now.passages)
         )
@@ -138,45 +134,59 @@ class ReadBase:
 
     def by_meaning(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
         """The places of passages with the nearest vectors, best first, and the cosines."""
-        now = self._now()
-        found, cosines = self._meanings.search(vector, top, now.newest, self._dead)
+        self._now()
+        found, cosines = self._store.meanings.search(vector, top)
         return self._best(found, cosines, top)
 
     def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
         """Of each place the cosines with its own question and with all its text; nan without a vector."""
         self._now()
-        return self._meanings.cosines(vector, places)
+        return self._store.meanings.cosines(vector, places)
 
     def idf(self, word: str) -> float:
         """The weight of a word: the fewer passages have it, the higher."""
         hashes = hexed(hash_words([word], self.stem)[0])
         return self._idf(hashes[0]) if hashes else 0.0
 
+    @property
+    def uploads(self) -> Path:
+        """The folder where files wait that a server took, until they are in the base."""
+        return self._store.uploads
+
+    def gate_state(self) -> object:
+        """What differs as soon as the base's own gate does; false where it has none."""
+        return self._store.gate_state()
+
+    def gate_file(self) -> Path:
+        """A file with the base's own gate, as it is now."""
+        return self._store.gate_file()
+
+    def keep_gate(self, save: Callable[[Path], object]) -> None:
+        """Keep what is written to the file that is named, as the base's own gate, safe from a crash."""
+        self._store.keep_gate(save)
+
     def close(self) -> None:
         """Close all files."""
         if self._opened is not None:
             self._opened.close()
-        self._meanings.forget()
+        self._store.meanings.forget()
         self._opened = self._view = None
 
     def check_writable(self) -> None:
         """Raise an error if no change of the base could be kept."""
         if self._opened is not None:
             self._opened.check()  # a lock would make the folder anew
-        if not schema.may_write(self.path / schema.NAME):
-            raise schema.read_only(self.path)
+        self._store.check_writable()
 
     def refresh(self) -> None:
         """Answer from the last generation that can be read whole, from now on."""
         truth = self._truth()
         truth.check()
-        view = self._readable(truth)
+        view = self._store.readable(truth, self.wait)
         if self._view is None or (view.number, view.mark) != (self._view.number, self._view.mark):
-            self._having = {}
+            self._having, self._standings, self._found = {}, {}, set()
         self._view = view
-        self._dead = np.array(truth.dead(view), np.int64)
-        self._meanings.open(truth)
-        self._meanings.load()
+        self._store.meanings.see(truth, view)
 
     def _truth(self) -> Truth:
         if self._opened is None:
@@ -184,12 +194,11 @@ class ReadBase:
         return self._opened
 
     def _open(self, stem: str | None) -> Truth:
-        truth = Truth(self.path / schema.NAME, stem)
+        truth = self._store.open(stem)
         if self._stem not in (None, truth.stem):
             truth.close()
             fix = "leave the language out, or make another base"
             raise UsageError(f"{self.path}: keeps to stem={truth.stem}, not {self._stem}; {fix}")
-        self._words = Words(self.path / "words", truth.stem)
         return truth
 
     def _now(self) -> Generation:
@@ -198,29 +207,9 @@ class ReadBase:
         assert self._view is not None
         return self._view
 
-    def _readable(self, truth: Truth) -> Generation:
-        """The last generation, if the index of words is or can be brought there; else the index's own."""
-        base, number, mark = self._words.state()
-        last = truth.generation()
-        mine = base == truth.base and (truth.knows(number, "" if mark == "-" else mark))
-        if mine and number == last.number:
-            return last
-        if not schema.may_write(truth.path):
-            self._words = Words(None, truth.stem)
-            self._words.catch_up(truth, last)
-            return last
-        try:
-            with self._lock("write", 0 if mine and truth.purged <= number else self.wait):
-                self._words.catch_up(truth, truth.generation())
-        except UsageError:
-            if not mine or truth.purged > number:
-                raise
-            return truth.generation(number)  # whoever writes is about to do it
-        return truth.generation()
-
     def _idf(self, word: str) -> float:
         if word not in self._having:
-            self._having[word] = self._words.having(word)
+            self._having[word] = self._store.words.having(word, self._now())
         return float(idf(float(len(self)), np.array([self._having[word]], np.float64))[0])
 
     def _best(self, places: IntArray, scores: FloatArray, top: int) -> tuple[IntArray, FloatArray]:
@@ -231,30 +220,16 @@ class ReadBase:
         standing = self._truth().standings(places.tolist(), self._now())
         found = [at for at, place in enumerate(places.tolist()) if place in standing]
         order = sorted(found, key=lambda at: (-scores[at], standing[int(places[at])]))[:top]
+        self._found = {*self._found, *places[order].tolist()} if len(self._found) < _KEPT else set()
         return places[order], scores[order]
 
-    @contextmanager
-    def _lock(self, name: str, wait: float | None = None) -> Iterator[None]:
-        """A block that one process at a time is in; the lock ends with the process, also by a kill."""
-        from filelock import FileLock, Timeout
-
-        self.check_writable()
-        lock = FileLock(self.path / f".{name}.lock")
-        wait = self.wait if wait is None else wait
-        try:
-            try:
-                lock.acquire(timeout=0)
-            except Timeout:
-                if wait:
-                    _log.warning("%s: another process writes to it; waiting up to %g s", self.path, wait)
-                lock.acquire(timeout=wait)
-        except Timeout:
-            raise UsageError(
-                f"{self.path}: another process writes to it; try again when it is done"
-            ) from None
-        except OSError as error:
-            raise schema.not_written(self.path, error) from None
-        try:
-            yield
-        finally:
-            lock.release()
+    def _standing(self, place: int) -> tuple[Passage, int]:
+        """A passage and how many are alike; those that were found with it are read in the same statement."""
+        now = self._now()
+        if place not in self._standings:
+            known = self._standings if len(self._standings) < _KEPT else {}
+            wanted, self._found = {place, *self._found} - known.keys(), set()
+            self._standings = known | self._truth().passages(sorted(wanted), now)
+        if place not in self._standings:
+            self._truth().passage(place, now)  # says that there is none
+        return self._standings[place]

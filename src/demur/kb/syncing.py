@@ -112,7 +112,7 @@ def sources_named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, 
         }
         if not here:
             fix = "demur kb status lists what is there; nothing was removed"
-            raise DataError(f"has no source {name}", path=truth.path.parent, fix=fix)
+            raise DataError(f"has no source {name}", path=truth.place, fix=fix)
         found |= here
     return list(found.items())
 
@@ -183,7 +183,14 @@ def _taken(
     name: str = "",
 ) -> FileReport:
     """What became of one file; if it cannot be read, what was read of it before stays."""
-    place, name = whole(path), name or _called(path)
+    with truth.turn():
+        return _taken_in_turn(truth, path, folder, by_name, twins, advance, name or _called(path))
+
+
+def _taken_in_turn(
+    truth: Truth, path: Path, folder: int | None, by_name: bool, twins: _Twins, advance: Any, name: str
+) -> FileReport:
+    place = whole(path)
     try:
         name.encode()
     except UnicodeEncodeError:

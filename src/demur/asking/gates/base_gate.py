@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from demur.risk.gates.gate import Gate as SavedGate
     from demur.types import Verdict
 
-NAME = "gate.json"
-"""What the gate of a base is called, in the base's folder."""
 LAPSE = 0.2
 """The share of passages that may change before a promise no longer holds."""
 _FIX = "ask a knowledge base by its own gate, or leave the lapse out"

@@ -1,4 +1,4 @@
-"""`demur kb`: a knowledge base in a folder, which is read once and asked often."""
+"""`demur kb`: a knowledge base, which is read once and asked often."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Keep files in a knowledge base, to ask them again and again.",
 )
-BaseArgument = Annotated[Path, typer.Argument(metavar="BASE", help="The knowledge base's folder.")]
+BaseArgument = Annotated[
+    str, typer.Argument(metavar="BASE", help="The knowledge base: a folder, or postgresql://….")
+]
 WordsOnlyFlag = Annotated[
     bool, typer.Option("--words-only", help="Compute no vectors now; new passages are found by words only.")
 ]
@@ -55,7 +57,7 @@ def add(
         if not kb.there:
             if json:
                 emit(_of_nothing(kb, found))
-            note(f"{harmless(str(base))} is not made, as no file could be read")
+            note(f"{harmless(str(kb.path))} is not made, as no file could be read")
             raise typer.Exit(2)
         _finish(kb, found, words_only, json)
 
@@ -76,7 +78,7 @@ def update(
     kb = _there(base)
     with warnings_noted():
         if watch:
-            note(f"watching {harmless(str(base))}: its files are checked every {every:g} s; Ctrl-C stops")
+            note(f"watching {harmless(str(kb.path))}: its files are checked every {every:g} s; Ctrl-C stops")
         told: set[FileReport] = set()
         while watch:
             found = list(_shown(kb.updating(), json, told))
@@ -130,7 +132,7 @@ def rebuild(base: BaseArgument, words_only: WordsOnlyFlag = False, json: JsonFla
         _finish(kb, [], words_only, json)
 
 
-def _there(base: Path) -> KnowledgeBase:
+def _there(base: str) -> KnowledgeBase:
     from demur.kb.folder import KnowledgeBase
 
     kb = KnowledgeBase(base)

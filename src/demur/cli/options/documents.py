@@ -27,7 +27,7 @@ FromOption = Annotated[
     ),
 ]
 KbOption = Annotated[
-    Path | None,
+    str | None,
     typer.Option("--kb", metavar="BASE", help="A knowledge base, made by demur kb, in place of files."),
 ]
 ExampleFlag = Annotated[bool, typer.Option("--example", help="Ask the handbook that comes with demur.")]
@@ -55,7 +55,7 @@ def documents(sources: list[Path] | None, example: bool) -> Iterable[Passage]:
 
 
 def asked_of(
-    base: Path | None, sources: list[Path] | None, example: bool
+    base: str | None, sources: list[Path] | None, example: bool
 ) -> Iterable[Passage] | KnowledgeBase:
     """What is asked: a knowledge base, the passages of files, or those of the handbook."""
     from demur.errors import UsageError
@@ -70,7 +70,7 @@ def asked_of(
     return opened
 
 
-def searched(base: Path | None, sources: list[Path] | None, example: bool, stem: str, ranker: str) -> Search:
+def searched(base: str | None, sources: list[Path] | None, example: bool, stem: str, ranker: str) -> Search:
     """What a gate for files is made for: a base or files, and the ranker that scores again what is found."""
     from demur.asking import Library
     from demur.asking.session import searching

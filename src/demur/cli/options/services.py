@@ -52,7 +52,7 @@ def opening(
     reader: str | None,
     risk: float | None,
     stem: str,
-    kb: Path | None = None,
+    kb: str | None = None,
     lapse: float | None = None,
     lasting: bool = False,
 ) -> Callable[[], Service]:
@@ -64,6 +64,7 @@ def opening(
     from demur.asking.gates.base_gate import lapse_of
     from demur.cli.options.documents import documents
     from demur.errors import DataError, UsageError
+    from demur.kb.store.place import store_at
     from demur.serving.answering.service import Service
 
     of_base = kb is not None or (lasting and example and not sources)
@@ -75,8 +76,9 @@ def opening(
             )
         if stem != "english":
             raise UsageError("a knowledge base has its own language; leave --stem out")
-        if not (kb / "kb.sqlite").is_file():
-            raise DataError("there is no knowledge base", path=kb, fix="make one with demur kb add")
+        if not (place := store_at(kb)).there:
+            fix = "make one with demur kb add"
+            raise DataError("there is no knowledge base", path=str(place.path), fix=fix)
         return lambda: Service.over(kb, None, ranker, gate, reader, risk, lapse, tended=lasting)
     if of_base:
         from demur.serving.example import opened

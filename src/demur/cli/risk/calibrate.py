@@ -107,7 +107,7 @@ def calibrate(
     if plan and check is not None:
         raise UsageError("--plan and --check exclude each other; choose one")
     files = bool(sources or example or kb is not None)
-    place = output or (None if kb is None else str(kb))
+    place = output or kb
     if without_labels:
         unfit = (data, qualifier, check, sets, doubt, probes_from, grid)
         if ranker not in (None, MEANING) or plan or any(each is not None for each in unfit):

@@ -30,7 +30,7 @@ def open_labelled(
     spec: str,
     data: str | None,
     grid: str | None,
-    kb: Path | None,
+    kb: str | None,
     sources: list[Path] | None,
     example: bool,
     stem: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.cli.console import emit, meter, note, stdout, warnings_noted
+from demur.cli.console import emit, meter, stdout, warnings_noted
 from demur.cli.risk import thresholds
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _SHOWN = 10
 
 
 def write_gate(
-    base: Path | None,
+    base: str | None,
     sources: list[Path] | None,
     example: bool,
     stem: str,
@@ -49,8 +49,8 @@ def write_gate(
         thresholds.refuse(error, json, {"entries": found.entries, "alike": _plain(found.alike())})
     _tell(found, gate, json)
     if output is not None:
-        gate.save(thresholds.place_for("none", output) or output)
-    note(f"gate written to {output}" if output else "the gate is not saved; -o gate.json saves it")
+        thresholds.save(gate, thresholds.place_for("none", output) or output)
+    thresholds.say_where(output)
 
 
 def _tell(found: Withheld, gate: Gate, json: bool) -> None:

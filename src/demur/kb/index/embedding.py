@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-import numpy as np
-
 from demur.embedders.base import Vectors
-from demur.kb.index.meanings import QUESTION, SEARCHED, Meanings
+from demur.kb.store.place import QUESTION, SEARCHED, Meanings
 from demur.kb.store.truth import Truth
 
 _PART = 128  # passages that are embedded together, and kept together
@@ -32,19 +30,8 @@ def embed(
 ) -> int:
     """How many passages got vectors: those of the last generation that had none."""
     meanings.open(truth, embedder.fingerprint)
-    meanings.load()
-    now = truth.generation()
-    there = np.unique(meanings.passages)
-    alive = np.array(
-        [place for (place,) in truth.rows("SELECT id FROM passages WHERE died IS NULL")], np.int64
-    )
-    known = truth.rows("SELECT id FROM passages WHERE died IS NOT NULL")  # others may still read these
-    kept = np.concatenate([alive, np.array([place for (place,) in known], np.int64)])
-    meanings.drop(np.setdiff1d(there, kept).tolist())
-    done = 0
-    for rows in truth.texts(0, now):
-        missing = ~np.isin([row[0] for row in rows], there)
-        new = [row for row, wanted in zip(rows, missing.tolist(), strict=True) if wanted]
+    now, done = truth.generation(), 0
+    for new in meanings.lacking(truth, now):
         for start in range(0, len(new), _PART):
             part = new[start : start + _PART]
             entries = [(place, SEARCHED) for place, *_ in part]

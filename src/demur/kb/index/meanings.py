@@ -7,20 +7,20 @@ those nearest to the question's are scored again by the bytes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demur.embedders.base import Vectors
+from demur.kb.store.place import QUESTION, SEARCHED
 from demur.kb.store.schema import connected, sqlite_errors
-from demur.kb.store.truth import Generation, Truth
+from demur.kb.store.truth import Generation, Row, Truth
 from demur.types import FloatArray, IntArray
 
 AGAIN = 500
 """Vectors that are scored again by their bytes."""
-SEARCHED, QUESTION = 0, 1
 _FORMAT = 1
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -34,7 +34,7 @@ PRAGMA user_version = {_FORMAT};
 Bits = NDArray[np.uint64]
 
 
-class Meanings:
+class SignedMeanings:
     """The file of vectors in a folder; threads may share it one at a time."""
 
     def __init__(self, folder: Path) -> None:
@@ -50,6 +50,7 @@ class Meanings:
         self.passages: IntArray = np.empty(0, np.int64)
         self._ids: IntArray = np.empty(0, np.int64)
         self._columns: Bits = np.empty((0, 0), np.uint64)
+        self._newest, self._dead = 0, np.empty(0, np.int64)
 
     def open(self, truth: Truth, embedder: str | None = None) -> str:
         """The embedder whose vectors these are, or nothing where there are none of this base.
@@ -120,7 +121,28 @@ class Meanings:
                 self._file.execute("INSERT INTO codes VALUES (?, ?, ?)", (new, scale, code.tobytes()))
             self._said(generation)
 
-    def drop(self, places: Sequence[int]) -> None:
+    def see(self, truth: Truth, now: Generation) -> None:
+        """Find those of a generation from now on, as many as there are by now."""
+        self._newest, self._dead = now.newest, np.array(truth.dead(now), np.int64)
+        self.open(truth)
+        self.load()
+
+    def embedded(self) -> int:
+        """How many passages have vectors."""
+        places = np.unique(self.passages)
+        return int(np.count_nonzero((places <= self._newest) & ~np.isin(places, self._dead)))
+
+    def lacking(self, truth: Truth, now: Generation) -> Iterator[list[Row]]:
+        """Place, heading, text and question of passages without a vector; vectors of none are deleted."""
+        self.load()
+        there = np.unique(self.passages)
+        known = [place for (place,) in truth.rows("SELECT id FROM passages")]  # others may read dead ones
+        self._drop(np.setdiff1d(there, np.array(known, np.int64)).tolist())
+        for rows in truth.texts(0, now):
+            missing = ~np.isin([row[0] for row in rows], there)
+            yield [row for row, wanted in zip(rows, missing.tolist(), strict=True) if wanted]
+
+    def _drop(self, places: Sequence[int]) -> None:
         """Delete the vectors of passages that are no more."""
         if not len(places):
             return
@@ -161,11 +183,8 @@ class Meanings:
             self._ids, self.passages = np.array(ids, np.int64), np.array(passages, np.int64)
             self._columns = np.ascontiguousarray(new)
 
-    def search(self, vector: Vectors, top: int, newest: int, dead: IntArray) -> tuple[IntArray, FloatArray]:
-        """The nearest passages up to a place, but for dead ones, best first, and the cosines.
-
-        A passage with a question counts with the nearer of its two vectors.
-        """
+    def search(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
+        """The nearest passages and the cosines; one with a question counts with the nearer vector."""
         if self._file is None or not len(self.passages):
             return np.empty(0, np.int64), np.empty(0)
         length = float(np.linalg.norm(vector))
@@ -174,7 +193,8 @@ class Meanings:
         far = np.zeros(len(self.passages), np.uint16)
         for column, bits in zip(self._columns, asked, strict=True):
             far += np.bitwise_count(column ^ bits)
-        far[self.passages > newest] = far[np.isin(self.passages, dead)] = np.iinfo(np.uint16).max
+        gone = (self.passages > self._newest) | np.isin(self.passages, self._dead)
+        far[gone] = np.iinfo(np.uint16).max
         depth = max(AGAIN, 5 * top)
         near = np.argpartition(far, depth)[:depth] if len(far) > depth else np.arange(len(far))
         near = near[far[near] < np.iinfo(np.uint16).max]

@@ -8,7 +8,7 @@ what was deleted, so a base gives the scores that the same passages get in memor
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ _HEAP = 200_000_000
 _WIDTH = 17  # characters of a hash and the blank after it
 
 
-class Words:
+class IndexedWords:
     """The index in a folder, or without one in memory."""
 
     def __init__(self, folder: Path | None, stem: str) -> None:
@@ -121,17 +121,17 @@ class Words:
             with suppress(Exception):
                 writer.wait_merging_threads()
 
-    def search(self, words: Sequence[str], top: int) -> list[int]:
+    def search(self, weights: Mapping[str, float], top: int, now: Generation) -> list[int]:
         """The places of passages that have one of these hashed words, about the best first."""
         from tantivy import Occur, Query
 
-        if not words:
+        if not weights:
             return []
-        query = Query.boolean_query([(Occur.Should, self._term("words", word)) for word in words])
+        query = Query.boolean_query([(Occur.Should, self._term("words", word)) for word in weights])
         found = self._searcher.search(query, limit=top, count=False).hits
         return list(self._searcher.fast_field_values("place", [address for _, address in found]))
 
-    def having(self, word: str) -> int:
+    def having(self, word: str, now: Generation) -> int:
         """How many passages have a hashed word; those that were deleted do not count."""
         return int(self._searcher.search(self._term("words", word), limit=1).count)
 

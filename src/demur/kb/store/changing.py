@@ -15,8 +15,7 @@ import numpy as np
 
 from demur import tokens
 from demur.kb.passages import Passage
-from demur.kb.store.schema import sqlite_errors
-from demur.kb.store.truth import Truth
+from demur.kb.store.truth import Statements, Truth
 
 _BATCH = 4096
 KEPT = 3600.0
@@ -42,23 +41,22 @@ class Source:
 class Change:
     """A change that is being made."""
 
-    truth: Truth
+    said: Statements
     number: int
 
     def put(self, source: Source, passages: Iterable[Passage], advance: Any = None) -> int:
         """How many passages a new source has, or one in place of that with its id."""
-        connection = self.truth.connection
         values = (source.name, source.path, source.folder, source.kind, source.sha256, source.size)
         if source.id:
-            connection.execute("UPDATE sources SET died = ? WHERE id = ?", (self.number, source.id))
-        cursor = connection.execute(
+            self.said.execute("UPDATE sources SET died = ? WHERE id = ?", (self.number, source.id))
+        inserted = self.said.execute(
             "INSERT INTO sources (name, path, folder, kind, sha256, size, mtime, checked, born) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             (*values, source.mtime, source.checked, self.number),
         )
-        new, count, rest = cursor.lastrowid, 0, iter(passages)
+        new, count, rest = int(inserted.fetchone()[0]), 0, iter(passages)
         while batch := list(islice(rest, _BATCH)):
-            self._insert(int(new or 0), source, batch, count)
+            self._insert(new, source, batch, count)
             count += len(batch)
             if advance is not None:
                 advance(len(batch))
@@ -69,8 +67,8 @@ class Change:
     def remove(self, sources: Iterable[int]) -> None:
         """Take sources out."""
         for source in sources:
-            update = "UPDATE sources SET died = ? WHERE id = ?"
-            self.truth.connection.execute(update, (self.number, source))
+            update = "UPDATE sources SET died = ? WHERE id = ? AND died IS NULL"
+            self.said.execute(update, (self.number, source))
             self._bury(source)
 
     def _insert(self, source: int, of: Source, batch: Sequence[Passage], first: int) -> None:
@@ -79,7 +77,7 @@ class Change:
             [tokens.read_words(chunk).counts for chunk in tokens.chunks(searched)]
         ).tolist()
         hashes = [_hash(passage) for passage in batch]
-        self.truth.connection.executemany(
+        self.said.executemany(
             "INSERT INTO passages (hash, heading, text, question, words, born) VALUES (?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (hash) WHERE died IS NULL DO NOTHING",
             (
@@ -87,7 +85,7 @@ class Change:
                 for hash, passage, words in zip(hashes, batch, counts, strict=True)
             ),
         )
-        self.truth.connection.executemany(
+        self.said.executemany(
             "INSERT INTO occurrences VALUES "
             "(?, ?, (SELECT id FROM passages WHERE hash = ? AND died IS NULL), ?, ?, ?)",
             (
@@ -105,7 +103,7 @@ class Change:
 
     def _bury(self, source: int) -> None:
         """Take out the passages that stood only in a source that was taken out."""
-        self.truth.connection.execute(
+        self.said.execute(
             "UPDATE passages SET died = ? WHERE died IS NULL "
             "AND id IN (SELECT passage FROM occurrences WHERE source = ?) AND NOT EXISTS "
             "(SELECT 1 FROM occurrences o JOIN sources s ON s.id = o.source "
@@ -117,9 +115,10 @@ class Change:
 @contextmanager
 def change(truth: Truth, what: str) -> Iterator[Change]:
     """A block that changes a base, all or nothing; when it is over, there is one more generation."""
-    with truth.transaction() as connection:
+    with truth.turn(), truth.transaction() as connection:
         before = truth.generation()
-        yield Change(truth, before.number + 1)
+        yield Change(connection, before.number + 1)
+        truth.index(before, before.number + 1)
         born = _counted(truth, "born = ? AND id > ?", (before.number + 1, before.newest))
         died = _counted(truth, "died = ?", (before.number + 1,))
         sources = truth.rows("SELECT count(*) FROM sources WHERE died IS NULL")[0][0]
@@ -154,7 +153,8 @@ def purge(truth: Truth, upto: int, kept: float = KEPT) -> None:
         connection.execute(f"DELETE FROM occurrences WHERE source IN ({dead})", (old,))
         connection.execute(
             "INSERT INTO gone SELECT born, died, count(*) FROM passages WHERE died <= ? "
-            "GROUP BY born, died ON CONFLICT DO UPDATE SET passages = passages + excluded.passages",
+            "GROUP BY born, died "
+            "ON CONFLICT (born, died) DO UPDATE SET passages = gone.passages + excluded.passages",
             (old,),
         )
         connection.execute("DELETE FROM passages WHERE died <= ?", (old,))
@@ -165,14 +165,10 @@ def purge(truth: Truth, upto: int, kept: float = KEPT) -> None:
 def _counted(truth: Truth, where: str, values: tuple[int, ...]) -> tuple[int, int, Any]:
     """How many passages, how many words they have, and the sum of their hashes."""
     count, words, hashes = 0, 0, _sum("")
-    with sqlite_errors(truth.path):
-        rows = truth.connection.execute(f"SELECT words, hash FROM passages WHERE {where}", values)
-        while some := rows.fetchmany(_BATCH * 16):
-            count += len(some)
-            words += sum(each for each, _ in some)
-            hashes = hashes + np.frombuffer(b"".join(hash for _, hash in some), np.uint64).reshape(-1, 2).sum(
-                0
-            )
+    for some in truth.batches(f"SELECT words, hash FROM passages WHERE {where}", values, _BATCH * 16):
+        count += len(some)
+        words += sum(each for each, _ in some)
+        hashes = hashes + np.frombuffer(b"".join(hash for _, hash in some), np.uint64).reshape(-1, 2).sum(0)
     return count, words, hashes
 
 

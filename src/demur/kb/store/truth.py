@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from sqlite3 import Connection
-from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from demur.errors import DataError, LostBase
+from demur.errors import DataError
 from demur.kb.passages import Passage
-from demur.kb.store import schema
+
+if TYPE_CHECKING:
+    from demur.kb.postgres.address import Address
 
 _IN = 500  # values that one statement names
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -34,52 +36,52 @@ class Generation:
     """A hash of the passages, in whatever order they came."""
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from any other that has its path before or after."""
-    try:
-        found = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    return found.st_dev, found.st_ino
+class Statements(Protocol):
+    """What carries out statements, with a question mark for each value."""
+
+    def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Any:
+        """The rows of a statement, to be fetched."""
+
+    def executemany(self, statement: str, values: Iterable[Sequence[Any]], /) -> Any:
+        """A statement for each of several rows of values."""
 
 
-class Truth:
-    """The file kb.sqlite; threads may share it."""
+class Truth(ABC):
+    """The tables of a base, in a file or on a server; threads may share it."""
 
-    def __init__(self, path: Path, stem: str | None = None) -> None:
-        self.path = path
-        self.connection = schema.open_database(path, stem)
-        self._file = _identity(path)
-        self.lock = RLock()
-        facts = dict(self.rows("SELECT name, value FROM facts"))
-        self.base: str = facts["base"]
-        self.stem: str = facts["stem"]
+    place: Path | Address
+    """Where the base is, as errors tell it."""
+    base: str
+    """What no other base has."""
+    stem: str
 
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    @abstractmethod
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement."""
-        with self.lock, schema.sqlite_errors(self.path):
-            return self.connection.execute(statement, values).fetchall()
 
-    @contextmanager
-    def transaction(self) -> Iterator[Connection]:
-        """A block that changes the file: all of it is kept, or nothing if the block fails."""
-        self.check()
-        with self.lock, schema.sqlite_errors(self.path), schema.transaction(self.connection):
-            yield self.connection
-            self.check()
+    @abstractmethod
+    def batches(self, statement: str, values: Sequence[Any], many: int) -> Iterator[list[Row]]:
+        """The rows of a statement, so many at a time."""
 
+    @abstractmethod
+    def transaction(self) -> AbstractContextManager[Statements]:
+        """A block that changes the base: all of it is kept, or nothing if the block fails."""
+
+    @abstractmethod
+    def turn(self) -> AbstractContextManager[None]:
+        """A block between whose statements nobody else changes passages."""
+
+    @abstractmethod
+    def index(self, before: Generation, number: int) -> None:
+        """Inside a change, make what is new found by its words, unless an index follows later."""
+
+    @abstractmethod
     def check(self) -> None:
-        """Refuse to go on if the open file is not the one that lies there: what it takes in would be lost."""
-        there = _identity(self.path)
-        if there is None:
-            raise schema.lost(self.path.parent)
-        if there != self._file:
-            fix = "open it again; a server must be started again"
-            raise LostBase("was replaced by another since it was opened", path=self.path.parent, fix=fix)
+        """Refuse to go on if the base is gone or another one: what it takes in would be lost."""
 
+    @abstractmethod
     def close(self) -> None:
-        """Close the file."""
-        self.connection.close()
+        """Close it."""
 
     def generation(self, number: int | None = None) -> Generation:
         """A generation: the last one, or the one with this number; before the first, that of nothing."""
@@ -89,7 +91,7 @@ class Truth:
             found = self.rows("SELECT * FROM generations WHERE number = ?", (number,))
         if not found and number:
             last = self.generation().number
-            raise DataError(f"has no generation {number}; its last is {last}", path=self.path.parent)
+            raise DataError(f"has no generation {number}; its last is {last}", path=self.place)
         return Generation(*found[0]) if found else Generation()
 
     def knows(self, number: int, mark: str) -> bool:
@@ -132,17 +134,30 @@ class Truth:
 
     def passage(self, place: int, generation: Generation) -> Passage:
         """The passage at a place, where it stands first by the names of its sources."""
-        found = self.rows(
-            "SELECT o.name, p.text, s.name || o.part, o.line, p.heading, p.question FROM passages p "
-            "JOIN occurrences o ON o.passage = p.id JOIN sources s ON s.id = o.source "
-            "WHERE p.id = ? AND s.born <= ? AND (s.died IS NULL OR s.died > ?) "
-            "ORDER BY s.name, o.number LIMIT 1",
-            (int(place), generation.number, generation.number),
-        )
+        found = self.passages([place], generation)
         if not found:
             what = f"has no passage {place} in generation {generation.number}"
-            raise DataError(what, path=self.path.parent, fix="ask again: it may just have been taken out")
-        return Passage(*found[0])
+            raise DataError(what, path=self.place, fix="ask again: it may just have been taken out")
+        return found[int(place)][0]
+
+    def passages(self, places: Sequence[int], generation: Generation) -> dict[int, tuple[Passage, int]]:
+        """For each place that there is, its passage, and how many others are alike."""
+        found: dict[int, tuple[Passage, int]] = {}
+        for start in range(0, len(places), _IN):
+            some = list(map(int, places[start : start + _IN]))
+            marks = ",".join("?" * len(some))
+            rows = self.rows(
+                "SELECT id, copies, name, text, source, line, heading, question FROM (SELECT p.id, o.name, "
+                "p.text, s.name || o.part AS source, o.line, p.heading, p.question, "
+                "row_number() OVER (PARTITION BY p.id ORDER BY s.name, o.number) AS turn, "
+                "count(*) OVER (PARTITION BY p.id) AS copies FROM passages p "
+                "JOIN occurrences o ON o.passage = p.id JOIN sources s ON s.id = o.source "
+                f"WHERE p.id IN ({marks}) AND s.born <= ? AND (s.died IS NULL OR s.died > ?)) AS standing "
+                "WHERE turn = 1",
+                [*some, generation.number, generation.number],
+            )
+            found |= {place: (Passage(*row), copies - 1) for place, copies, *row in rows}
+        return found
 
     def places(self, name: str, generation: Generation) -> list[int]:
         """The places of the passages that have this name."""
@@ -182,15 +197,6 @@ class Truth:
             for place, name, number in rows:
                 found[place] = min(found.get(place, (name, number)), (name, number))
         return found
-
-    def copies(self, place: int, generation: Generation) -> int:
-        """How many other passages are alike."""
-        found = self.rows(
-            "SELECT count(*) FROM occurrences o JOIN sources s ON s.id = o.source WHERE o.passage = ? "
-            "AND s.born <= ? AND (s.died IS NULL OR s.died > ?)",
-            (int(place), generation.number, generation.number),
-        )
-        return max(0, int(found[0][0]) - 1)
 
     def share_changed_since(self, number: int) -> float:
         """The share of passages that are others than at a generation: 0 for none, 1 for all."""

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, TypeVar
 
 from demur.asking import Session
-from demur.asking.gates.base_gate import LAPSE, NAME, BaseGate, lapse_of, made_on
+from demur.asking.gates.base_gate import LAPSE, BaseGate, lapse_of, made_on
 from demur.asking.gates.gate import open_gate
 from demur.asking.meaning import finding
 from demur.asking.meaning.ranker import ByMeaning
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
+from demur.kb.postgres.address import Address
+from demur.risk.gates.gate import Gate as SavedGate
 from demur.types import Abstention, Answer, Ranking
 
 T = TypeVar("T")
@@ -24,23 +25,23 @@ _log = logging.getLogger("demur.serving")
 
 
 class Base:
-    """One folder, opened three times: to be asked, to be looked at, and to be written.
+    """One base, opened three times: to be asked, to be looked at, and to be written.
 
     So a question never waits for a file that is being read, and sees a change once it is whole.
     """
 
-    def __init__(self, path: Path, session: Session, own_gate: bool, lapse: float = LAPSE) -> None:
+    def __init__(self, path: Path | Address, session: Session, own_gate: bool, lapse: float = LAPSE) -> None:
         self.path, self.lapse = path, lapse
         self._plain, self._own_gate = session, own_gate
         self._session = session
-        self._seen: tuple[int, ...] | None = None
+        self._seen: object = None
         self._asking, self._looking, self._writing = RLock(), Lock(), Lock()
         self._look, self._write = KnowledgeBase(path), KnowledgeBase(path)
 
     @classmethod
     def open(
         cls,
-        path: Path,
+        path: str | Path | Address,
         ranker: str | None = None,
         gate: str | None = None,
         reader: str | None = None,
@@ -48,15 +49,15 @@ class Base:
         lapse: float | None = None,
         tended: bool = False,
     ) -> Base:
-        """The base in a folder; its own gate counts if no other is named."""
+        """The base at a place; its own gate counts if no other is named."""
         asked = KnowledgeBase(path)
         asked.tended = tended
         asked.refresh()
         own = gate is None and risk is None
         session = Session.open(asked, ranker, gate, reader, risk, lapse=lapse)
-        if own and (path / NAME).is_file():  # it is taken up, and given up, as it lies there
+        if own and asked.gate_state():  # it is taken up, and given up, as it is there
             session = replace(session, gate=None)
-        return cls(path, session, own, lapse_of(lapse, True))
+        return cls(asked.path, session, own, lapse_of(lapse, True))
 
     @property
     def library(self) -> KnowledgeBase:
@@ -83,7 +84,7 @@ class Base:
             return search.fingerprint, search.find(question)
 
     def current(self) -> Session:
-        """The session, once it sees the last generation and the gate that lies in the folder now."""
+        """The session, once it sees the last generation and the gate that the base has now."""
         with self._asking:
             self.library.refresh()
             self._take_up_gate()
@@ -108,6 +109,11 @@ class Base:
         """What finds passages here, as a ranker."""
         return self._plain.search
 
+    @property
+    def uploads(self) -> Path:
+        """The folder where files wait until they are in the base."""
+        return self.library.uploads
+
     def looked(self, work: Callable[[KnowledgeBase], T]) -> T:
         """What is seen of the base as it is now, or one small change of labels."""
         with self._looking:
@@ -119,6 +125,10 @@ class Base:
         with self._writing:
             self._write.refresh()
             return work(self._write)
+
+    def keep(self, gate: SavedGate) -> None:
+        """Keep a gate as that of the base."""
+        self.looked(lambda kb: kb.keep_gate(gate.save))
 
     def embedded(self, kb: KnowledgeBase) -> int:
         """How many passages are found by meaning."""
@@ -143,13 +153,10 @@ class Base:
             each.close()
 
     def _take_up_gate(self) -> None:
-        """Use the gate in the folder, if there is one, and if it is another than before."""
+        """Use the gate of the base, if there is one, and if it is another than before."""
         if not self._own_gate:
             return
-        seen: tuple[int, ...] = ()
-        with suppress(OSError):
-            stat = (self.path / NAME).stat()
-            seen = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        seen = self.library.gate_state()
         if seen == self._seen:
             return
         self._seen = seen
@@ -157,7 +164,7 @@ class Base:
         if not seen:
             return
         try:
-            saved = open_gate(self.path / NAME)
+            saved = open_gate(self.library.gate_file())
             gate = BaseGate.opened(saved, self._plain.search, self._plain.reader, self.lapse)
             self._session = replace(self._plain, gate=gate)
             _log.info("the gate of the base is in force")

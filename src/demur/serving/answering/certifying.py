@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from demur.errors import NoThreshold, UsageError
 from demur.kb.folder import KnowledgeBase
@@ -44,14 +42,3 @@ def labels_for_a_gate(kb: KnowledgeBase) -> list[Labelled]:
     """The labels that hold, if a gate made of them could be kept."""
     kb.check_writable()  # before minutes of work
     return fresh(kb)
-
-
-def kept_on_disk(gate: Gate, path: Path) -> None:
-    """Write the gate, and wait until it is on the disk."""
-    gate.save(path)
-    for each in (path, path.parent):
-        at = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(at)
-        finally:
-            os.close(at)

@@ -14,6 +14,7 @@ from demur.asking.library import Documents
 from demur.asking.meaning.ranker import ByMeaning
 from demur.asking.packaged import MEANING
 from demur.errors import UsageError
+from demur.kb.postgres.address import Address
 from demur.risk.gates.gate import Gate as SavedGate
 from demur.risk.gates.several import open_gates as gates
 from demur.serving.answering.base import Base
@@ -45,7 +46,7 @@ class Service:
     @classmethod
     def over(
         cls,
-        path: Path,
+        path: str | Path | Address,
         name: str | None = None,
         ranker: str | None = None,
         gate: str | None = None,
@@ -60,7 +61,7 @@ class Service:
         """
         given = Given.open(ranker, gate, reader)
         base = Base.open(path, ranker, gate, reader, risk, lapse, tended)
-        service = cls(given, base.current(), name or path.name, base=base)
+        service = cls(given, base.current(), name or base.path.name, base=base)
         service._find_risks()
         service.warm()
         return service

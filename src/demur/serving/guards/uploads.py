@@ -19,7 +19,6 @@ from demur.kb.passages import Passage
 from demur.kb.store import schema
 from demur.kb.syncing import FileReport
 
-FOLDER = "uploads"
 _LONGEST = 200  # characters of a name
 
 
@@ -88,13 +87,12 @@ def checked_name(name: str) -> str:
     return name
 
 
-def spooled(base: Path, name: str, body: bytes) -> Upload:
-    """The upload, once it is on the disk, so that a kill loses nothing."""
+def spooled(folder: Path, name: str, body: bytes) -> Upload:
+    """The upload, once it is on the disk in a folder, so that a kill loses nothing."""
     if not body.strip():
         raise UsageError(f"{name} is empty; send a file with text in it")
     if body.startswith(GZIP):
         raise UsageError(f"{name} is compressed; send it uncompressed")
-    folder = base / FOLDER
     path = folder / f"{secrets.token_hex(12)}{Path(name).suffix.lower()}"
     try:
         folder.mkdir(exist_ok=True)
@@ -106,14 +104,14 @@ def spooled(base: Path, name: str, body: bytes) -> Upload:
         finally:
             os.close(at)
     except OSError as error:
-        raise schema.not_written(base, error) from None
+        raise schema.not_written(folder.parent, error) from None
     return Upload(path, name)
 
 
-def left(base: Path) -> list[Upload]:
+def left(folder: Path) -> list[Upload]:
     """The uploads that a server took, and that are not in the base yet."""
     found = []
-    for path in sorted((base / FOLDER).glob("*.json")):
+    for path in sorted(folder.glob("*.json")):
         try:
             told = json.loads(path.read_text("utf-8"))
             upload = Upload(path.parent / Path(str(told["file"])).name, checked_name(str(told["name"])))

@@ -85,7 +85,7 @@ def paths(server: Server) -> APIRouter:
             what = "a form is not taken; send the file itself as the body"
             raise Refusal(415, f"{what}, as with curl --data-binary @FILE and ?name=FILE")
         called, body = uploads.checked_name(name), await request.body()
-        upload = await asyncio.to_thread(uploads.spooled, base.path, called, body)
+        upload = await asyncio.to_thread(uploads.spooled, base.uploads, called, body)
         return await _answer(server, _putting(server, base, upload), 201)
 
     @router.delete("/v1/documents", summary="Remove a document")
@@ -150,7 +150,7 @@ async def tend(server: Server) -> None:
     """Do the work of a server with a base: take in what was sent before it was killed, and make vectors."""
     base = server.base()
     if not server.settings.read_only:
-        for upload in await asyncio.to_thread(uploads.left, base.path):
+        for upload in await asyncio.to_thread(uploads.left, base.uploads):
             _log.info("adding a document that was sent before the server was stopped")
             _putting(server, base, upload)
     said = ""

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 
-from demur.asking.gates.base_gate import NAME
 from demur.asking.quoting import asked as words_of
 from demur.asking.quoting import quote
 from demur.asking.reading import within
@@ -18,7 +17,7 @@ from demur.asking.searching import DEPTH
 from demur.errors import DemurError, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.base import Base
-from demur.serving.answering.certifying import calibrated, kept_on_disk, labels_for_a_gate
+from demur.serving.answering.certifying import calibrated, labels_for_a_gate
 from demur.serving.answering.labelling import Desk, exported, fits, fresh, labelled, next_question, waiting
 from demur.serving.messages.base_bodies import (
     CalibrateBody,
@@ -179,7 +178,7 @@ def paths(server: Server) -> APIRouter:
             job.total = len(known)
             found = await ask_all(base, [each.question for each in known], job)
             gate = await asyncio.to_thread(calibrated, base, found, known, body.risk, body.confidence)
-            await asyncio.to_thread(kept_on_disk, gate, base.path / NAME)
+            await asyncio.to_thread(base.keep, gate)
             await asyncio.to_thread(base.current)
             return {
                 "promise": server.ready().promise,

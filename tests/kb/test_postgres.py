@@ -1,0 +1,173 @@
+"""What a base in PostgreSQL does that a folder does not: many write at once, and a server may be away."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from demur.errors import DemurError, UsageError
+from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
+from kb.base_toys import Hashing, found, held, write
+from kb.places import ON_POSTGRES, on_postgres, said
+
+pytestmark = ON_POSTGRES
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    write(tmp_path / "docs", {"a.txt": "A drill is lent.\n\nA saw is not.", "b.txt": "It rained all day."})
+    return tmp_path / "docs"
+
+
+@pytest.fixture
+def address() -> str:
+    return on_postgres()
+
+
+@pytest.fixture
+def kb(address: str, docs: Path) -> KnowledgeBase:
+    made = KnowledgeBase(address)
+    made.add(docs)
+    made.embed(Hashing())
+    return made
+
+
+def test_it_finds_by_words_what_a_folder_finds_with_the_same_scores(address: str, tmp_path: Path) -> None:
+    colours = ["red", "green", "blue", "grey"]
+    texts = [
+        f"{' '.join(colours[: n % 4 + 1] * (n % 3 + 1))} house {n} of {'brick ' * (n % 7)}"
+        for n in range(900)
+    ]
+    both = [KnowledgeBase(address), KnowledgeBase(tmp_path / "x.kb")]
+    for kb in both:
+        kb.put("houses", [Passage(f"h{n}", text) for n, text in enumerate(texts)])
+        kb.put("more", [Passage("m", "A red house."), Passage("n", "blue " * 300)])
+        kb.remove("more")
+    for question in ("red brick house", "blue", "grey house 17", "brick brick grey", "house", "absent"):
+        ours, theirs = (kb.by_words(question, 20) for kb in both)
+        assert ours[1].tolist() == theirs[1].tolist() and len(ours[0]) == (0 if question == "absent" else 20)
+        assert [both[0].passage(n).id for n in ours[0]] == [both[1].passage(n).id for n in theirs[0]]
+
+
+def test_a_reader_sees_one_generation_until_it_looks_again(kb: KnowledgeBase, docs: Path) -> None:
+    other = KnowledgeBase(kb.path)
+    before = found(other, "drill lent")
+    write(docs, {"a.txt": "No drill is lent any more."})
+    kb.update()
+    kb.embed(Hashing())
+    assert found(other, "drill lent") == before and len(other) == 3
+    other.refresh()
+    assert other.generation == kb.generation and "any more" in found(other, "drill lent")[0][0]
+
+
+def test_nothing_of_a_change_is_seen_before_it_is_whole(kb: KnowledgeBase) -> None:
+    other = KnowledgeBase(kb.path)
+    before = held(other), other.generation
+
+    def passages() -> object:
+        yield Passage("1", "A rake is lent.")
+        other.refresh()
+        assert (held(other), other.generation) == before and not len(other.by_words("rake", 5)[0])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kb.put("tools", passages())  # type: ignore[arg-type]
+    assert (held(kb), kb.generation) == before
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_four_processes_write_at_once(address: str, tmp_path: Path, same: bool) -> None:
+    for n in range(4):
+        write(tmp_path / f"d{n}", {f"{n}{m}.txt": f"Text {m} of {n}.\n\nThe same door." for m in range(8)})
+    code = "import sys; from demur.kb.folder import KnowledgeBase as K; K(sys.argv[1]).add(sys.argv[2:])"
+    folders = [str(tmp_path / f"d{n}") for n in range(4)]
+    many = [
+        subprocess.Popen([sys.executable, "-c", code, address, *(folders if same else [folders[n]])])
+        for n in range(4)
+    ]
+    assert [each.wait() for each in many] == [0] * 4
+    kb = KnowledgeBase(address)
+    assert len(kb.sources()) == 32 and kb.generation == 32 and len(kb) == 33
+    door = int(kb.by_words("door", 1)[0][0])
+    assert kb.copies(door) == 31 and len(kb.by_words("text", 40)[0]) == 32
+
+
+def test_one_who_writes_waits_for_another(kb: KnowledgeBase) -> None:
+    other = KnowledgeBase(kb.path, wait=0.2)
+    with kb._truth().turn(), pytest.raises(UsageError, match="another process writes to it; try again"):
+        other.put("one", [Passage("1", "A rake.")])
+    assert other.put("one", [Passage("1", "A rake.")]).status == "added"
+    with kb._store.embedding(0), pytest.raises(UsageError, match="another process writes to it"):
+        other.embed(Hashing())
+    assert other.embed(Hashing()) == 1
+
+
+def test_labels_are_kept_while_a_file_is_read(kb: KnowledgeBase) -> None:
+    other = KnowledgeBase(kb.path, wait=0.2)
+    with kb._truth().turn():
+        other.label("is a drill lent?", None, 0)
+        assert other.keep_questions(["who lends?"]) == 1
+    assert [each.question for each in kb.labels()] == ["is a drill lent?"]
+
+
+def test_threads_share_a_base(kb: KnowledgeBase) -> None:
+    expected = found(kb, "drill lent")
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(found, kb, "drill lent") for _ in range(80)]
+        for n in range(5):
+            KnowledgeBase(kb.path).put(f"n{n}", [Passage(f"{n}", f"Number {n} is new.")])
+        assert all(each.result() == expected for each in asked)
+
+
+def test_a_lost_connection_is_made_again_but_not_within_a_change(kb: KnowledgeBase) -> None:
+    before = found(kb, "drill lent")
+    end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'demur'"
+    said(end)
+    assert found(kb, "drill lent") == before
+
+    def passages() -> object:
+        yield Passage("1", "A rake is lent.")
+        said(end)
+        yield Passage("2", "A hoe is lent.")
+
+    with pytest.raises(DemurError, match=r"lost the connection to its server; try again.*nothing of this"):
+        kb.put("tools", passages())  # type: ignore[arg-type]
+    assert kb.put("tools", [Passage("1", "A rake is lent.")]).status == "added"
+    assert len(kb.by_words("rake hoe", 5)[0]) == 1
+
+
+def test_two_bases_in_a_database_know_nothing_of_each_other(kb: KnowledgeBase) -> None:
+    other = KnowledgeBase(on_postgres())
+    other.put("one", [Passage("1", "A rake is lent.")])
+    assert (len(kb), len(other)) == (3, 1) and not len(kb.by_words("rake", 5)[0])
+
+
+def test_rebuilding_changes_nothing_but_vectors(kb: KnowledgeBase) -> None:
+    before = found(kb, "drill lent")
+    kb.rebuild()
+    assert not kb.embedded and not kb.embedder
+    assert kb.embed(Hashing()) == 3 and found(kb, "drill lent") == before
+
+
+def test_a_base_to_which_nothing_is_added_is_not_made(address: str, tmp_path: Path) -> None:
+    write(tmp_path, {"a.csv": "no,such\ncolumns,here"})
+    kb = KnowledgeBase(address)
+    assert [each.status for each in kb.add(tmp_path / "a.csv")] == ["skipped"] and not kb.there
+    assert [each.status for each in kb.add(tmp_path / "nowhere")] == ["skipped"] and not kb.there
+    write(tmp_path, {"b.txt": "A drill is lent."})
+    assert [each.status for each in kb.add(tmp_path / "b.txt")] == ["added"] and kb.there
+
+
+def test_a_gate_is_kept_with_the_base(kb: KnowledgeBase) -> None:
+    assert not kb.gate_state() and not kb.gate_file().exists()
+    kb.keep_gate(lambda path: path.write_text('{"a": 1}', "utf-8"))
+    other = KnowledgeBase(kb.path)
+    state = other.gate_state()
+    assert state and other.gate_file().read_text("utf-8") == '{"a": 1}'
+    kb.keep_gate(lambda path: path.write_text('{"a": 2}', "utf-8"))
+    assert other.gate_state() != state and other.gate_file().read_text("utf-8") == '{"a": 2}'

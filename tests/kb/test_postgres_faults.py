@@ -1,0 +1,194 @@
+"""What goes wrong with a base in PostgreSQL is one clear line with what to do, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from demur.cli.main import app
+from demur.errors import DataError, DemurError, LostBase, ReadOnlyBase
+from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
+from demur.kb.postgres import server as serving
+from demur.kb.postgres import tables
+from kb.base_toys import Hashing, found, held, write
+from kb.places import ON_POSTGRES, on_postgres, said, server
+
+pytestmark = ON_POSTGRES
+SECRET = "s3cret"
+
+
+@pytest.fixture
+def address() -> str:
+    return on_postgres()
+
+
+@pytest.fixture
+def kb(address: str, tmp_path: Path) -> KnowledgeBase:
+    write(tmp_path / "docs", {"a.txt": "A drill is lent.\n\nA saw is not."})
+    made = KnowledgeBase(address)
+    made.add(tmp_path / "docs")
+    made.label("was it lent?", None, 0)
+    return made
+
+
+@pytest.fixture
+def guest(address: str) -> Iterator[str]:
+    """The same address for a user of few rights."""
+    said(f"DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD '{SECRET}'")
+    yield address.replace("://postgres:@", f"://guest:{SECRET}@")
+    said("DROP OWNED BY guest CASCADE; DROP ROLE guest")
+
+
+def schema_of(address: str) -> str:
+    return address.rpartition("schema=")[2]
+
+
+def refused(address: str) -> str:
+    """The one line with which a base is refused, by the command line too."""
+    for command in (["kb", "status", address], ["ask", "who?", "--kb", address]):
+        with pytest.raises(DemurError) as error:  # of which `main` makes a line and exit code 2
+            CliRunner().invoke(app, command, catch_exceptions=False)
+        line = str(error.value)
+        assert "\n" not in line and SECRET not in line and "; " in line
+    return line
+
+
+def test_no_server(address: str, tmp_path: Path) -> None:
+    nowhere = f"postgresql://ada:{SECRET}@/books?host={tmp_path}"
+    assert "no server answers" in refused(nowhere) and "check host and port" in refused(nowhere)
+    assert str(tmp_path) in refused(nowhere)
+
+
+def test_no_such_database_or_user(address: str) -> None:
+    host = address.partition("host=")[2].partition("&")[0]
+    assert "has no such database; make it with createdb" in refused(f"postgresql://postgres@/no?host={host}")
+    assert "knows no such user" in refused(f"postgresql://nobody:{SECRET}@/postgres?host={host}")
+
+
+def test_a_wrong_password(guest: str) -> None:
+    rules = Path(str(said("SHOW hba_file")[0][0]))
+    before = rules.read_text("utf-8")
+    rules.write_text(f"local all guest scram-sha-256\n{before}", "utf-8")
+    try:
+        said("SELECT pg_reload_conf(), pg_sleep(0.3)")
+        assert "no knowledge base" in refused(guest)
+        wrong = guest.replace(SECRET, f"{SECRET}-not")
+        assert "refuses this user or password; check both" in refused(wrong)
+    finally:
+        rules.write_text(before, "utf-8")
+        said("SELECT pg_reload_conf(), pg_sleep(0.3)")
+
+
+def test_no_base(address: str) -> None:
+    assert "there is no knowledge base; make one with demur kb add" in refused(address)
+
+
+def test_no_extension(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    host, name = address.partition("host=")[2], "bare"
+    said(f"CREATE DATABASE {name}")
+    other = f"postgresql://postgres@/{name}?host={host}"
+    monkeypatch.setattr(serving, "_VECTOR", "vector_not_there")
+    with pytest.raises(DataError, match=r"no extension vector; install pgvector there, and run CREATE EXT"):
+        KnowledgeBase(other).put("one", [Passage("1", "A rake.")])
+    monkeypatch.undo()
+    assert not KnowledgeBase(other).there
+    said("DROP ROLE IF EXISTS poor; CREATE ROLE poor LOGIN", other.partition("&")[0])
+    said(f"CREATE SCHEMA {schema_of(address)} AUTHORIZATION poor", other.partition("&")[0])
+    with pytest.raises(DataError, match="this user may not make it; let a superuser run CREATE EXTENSION"):
+        KnowledgeBase(other.replace("postgres@", "poor@")).put("one", [Passage("1", "A rake.")])
+
+
+def test_no_rights(guest: str, address: str, kb: KnowledgeBase) -> None:
+    elsewhere = guest.replace(schema_of(address), "guests_own")
+    with pytest.raises(DataError, match="guest may not make tables here; let its owner run GRANT CREATE ON"):
+        KnowledgeBase(elsewhere).put("one", [Passage("1", "A rake.")])
+    assert "may not be written or read by this user" in refused(guest)
+    said(f"GRANT USAGE ON SCHEMA {schema_of(address)} TO guest")
+    said(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema_of(address)} TO guest")
+    reader = KnowledgeBase(guest)
+    assert found(reader, "drill") == found(kb, "drill")
+    for change in (lambda: reader.put("one", [Passage("1", "A rake.")]), reader.check_writable):
+        with pytest.raises(ReadOnlyBase) as error:
+            change()
+        assert "may not be written" in str(error.value) and SECRET not in str(error.value)
+
+
+def test_a_newer_format_is_refused_by_name(kb: KnowledgeBase, address: str) -> None:
+    said(f"UPDATE {schema_of(address)}.facts SET value = '99' WHERE name = 'format'")
+    assert "newer demur (format 99" in refused(address) and "upgrade demur" in refused(address)
+    with pytest.raises(LostBase, match="brought to format 99 by a newer demur; upgrade demur, and start it"):
+        kb.refresh()
+    with pytest.raises(LostBase, match="format 99"):
+        kb.put("one", [Passage("1", "A rake.")])
+
+
+def test_an_older_format_is_brought_up_to_date(
+    kb: KnowledgeBase, address: str, guest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = held(kb)
+    more = "ALTER TABLE labels ADD COLUMN who text;\nCREATE TABLE more (a bigint);\n"
+    monkeypatch.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, more))
+    said(f"GRANT USAGE ON SCHEMA {schema_of(address)} TO guest")
+    said(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema_of(address)} TO guest")
+    assert "is of an older format (1 of 2), and guest may not change its tables; let" in refused(guest)
+    again = KnowledgeBase(address)
+    assert held(again) == before
+    assert again._truth().rows("SELECT who FROM labels") == [(None,)]
+    assert again._truth().rows("SELECT a FROM more") == []
+
+
+def test_tables_of_something_else_are_left_alone(address: str) -> None:
+    said(f"CREATE SCHEMA {schema_of(address)}; CREATE TABLE {schema_of(address)}.theirs (a text)")
+    with pytest.raises(DataError, match="has tables of something else; name another schema"):
+        KnowledgeBase(address).put("one", [Passage("1", "A rake.")])
+    said(f"CREATE TABLE {schema_of(address)}.facts (name text, value text)")
+    assert "has tables of something else" in refused(address)
+
+
+WRITES: dict[str, Callable[[KnowledgeBase], object]] = {
+    "put": lambda kb: kb.put("one", [Passage("1", "A rake is lent too.")]),
+    "update": KnowledgeBase.update,
+    "remove": lambda kb: kb.remove("one"),
+    "rebuild": KnowledgeBase.rebuild,
+    "embed": lambda kb: kb.embed(Hashing()),
+    "label": lambda kb: kb.label("what is lent?", None, 0),
+    "forget": lambda kb: kb.forget("was it lent?"),
+    "keep questions": lambda kb: kb.keep_questions(["who lends?"]),
+    "refresh": KnowledgeBase.refresh,
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_base_that_is_gone_or_another_takes_no_change(
+    kb: KnowledgeBase, address: str, write: Callable[[KnowledgeBase], object], replaced: bool
+) -> None:
+    said(f"DROP SCHEMA {schema_of(address)} CASCADE")
+    if replaced:
+        other = KnowledgeBase(address)
+        other.put("one", [Passage("1", "A hoe is lent.")])
+        other.label("was it lent?", None, 0)
+    with pytest.raises(LostBase, match="was replaced by another" if replaced else "is gone: its tables"):
+        write(kb)
+    if replaced:
+        assert held(KnowledgeBase(address)) == {"one": ["A hoe is lent."]}
+
+
+def test_a_text_that_no_table_takes_is_told_and_the_rest_goes_in(kb: KnowledgeBase) -> None:
+    before = held(kb)
+    with pytest.raises(DataError, match="has a NUL character"):
+        kb.put("bad", [Passage("1", "A rake."), Passage("2", "nul\0here")])
+    assert held(kb) == before
+
+
+def test_the_environment_may_hold_the_password(
+    guest: str, address: str, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    assert "may not be written or read" in refused(guest.replace(f":{SECRET}", ""))
+    assert os.environ["PGPASSWORD"] == SECRET and server()
