@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from demur.asking import Library, Passage, Session, as_plain
+from demur.asking.gates.gate import find_gate
 from demur.asking.meaning import budget
 from demur.asking.meaning.budget import Speeds, fitting, milliseconds
 from demur.asking.meaning.ranker import READ, by_meaning
@@ -65,7 +66,10 @@ def test_nothing_is_read_where_it_cannot_change_the_answer() -> None:
 
 
 def test_a_gate_that_does_not_fit_a_budget_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    Session.open(Library(TEXTS), budget="150ms")
+    session = Session.open(Library(TEXTS), budget="150ms")
+    theirs = find_gate(None, "meaning", files=True)
+    assert theirs is not None
+    assert session.gate is None and session.least == theirs.threshold, "no less careful for it"
     assert "no gate is set: within 150ms 3 passages are read, it holds for 12; allow more" in caplog.text
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from demur.asking import Library, Session, example
-from demur.asking.meaning import finding
+from demur.asking import Library, Session, example, library
+from demur.asking.meaning import finding, tending
 from demur.asking.meaning.finding import maker
+from demur.asking.meaning.ranker import LEAST
 from demur.embedders.base import Vectors
+from demur.errors import ReadOnlyBase, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.types import Answer
@@ -70,3 +72,47 @@ def test_other_vectors_are_left_alone(tmp_path: Path) -> None:
     made.embed(Other())
     found = finding.find(made, "When is the shop open?", 5)  # found by its words, its vector made for this
     assert made.passage(int(found.places[0])).id == "q2" and found.signals[0, 1] > 0.9
+
+
+def test_who_asks_has_a_few_missing_vectors_made(tmp_path: Path) -> None:
+    made = KnowledgeBase(tmp_path / "new.kb")
+    made.put("faq", FAQ)
+    assert made.embedded == 0
+    session = Session.open(made)
+    assert made.embedded == 2 and session.gate is not None
+
+
+def test_where_vectors_are_missing_no_gate_promises_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(tending, "MOST", 1)
+    made = KnowledgeBase(tmp_path / "new.kb")
+    made.put("faq", FAQ)
+    session = Session.open(made)
+    assert made.embedded == 0 and session.gate is None and session.least > LEAST
+    assert "no gate is set: a gate holds where passages have vectors, which 2 of 2 lack" in caplog.text
+    with pytest.raises(UsageError, match="to make them: demur kb update"):
+        Session.open(made, risk=0.2)
+    made.tended = True  # by a server
+    assert Session.open(made).gate is not None
+
+
+def test_nor_for_more_files_than_vectors_are_made_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(library, "MOST", 1)
+    assert Session.open(Library(FAQ)).gate is None
+    assert "keep them in a knowledge base" in caplog.text
+
+
+def test_a_base_that_may_not_be_written_to_is_asked_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused(self: KnowledgeBase) -> None:
+        raise ReadOnlyBase("may not be written to", path=self.path, fix="change its rights")
+
+    made = KnowledgeBase(tmp_path / "new.kb")
+    made.put("faq", FAQ)
+    monkeypatch.setattr(KnowledgeBase, "check_writable", refused)
+    answer = Session.open(made).ask(ASKED[0])
+    assert isinstance(answer, Answer) and "2 of 2 passages are found by words alone" in caplog.text

@@ -21,6 +21,8 @@ class Asked:
     question: str
     ranking: Ranking
     gate: Gate | None = None
+    least: float = LEAST
+    """The chance below which nothing is answered where no gate judges."""
 
     @cached_property
     def words(self) -> list[str]:
@@ -46,8 +48,9 @@ class Asked:
             return _answer(shown, None)
         if self.gate is None and "chance" in best[0].extra:
             chance = float(best[0].extra["chance"])
-            if chance < LEAST:
-                likely = f"the likeliest passage is right with a chance of {chance:.2g}, less than {LEAST:g}"
+            if chance < self.least:
+                likely = f"the likeliest passage is right with a chance of {chance:.2g}"
+                likely = f"{likely}, less than {self.least:.2g}"
                 return Abstention(self.question, f"{likely}{self._without_words()}", shown, chance)
             return _answer(shown, chance)
         if self.gate is None:

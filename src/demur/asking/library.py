@@ -103,6 +103,11 @@ class Library:
         own[asked] = pairwise(np.broadcast_to(vector, (len(asked), len(vector))), known[rows])
         return own, text
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether passages are found by their meaning: there are not too many to make vectors for."""
+        return self._meanings is not None
+
     @cached_property
     def _meanings(self) -> tuple[IntArray, Vectors] | None:
         """The vectors of all texts and of all questions of their own, and whose they are."""

@@ -11,11 +11,11 @@ from typing import TypeGuard, cast
 from demur.asking import packaged
 from demur.asking.answering import Asked
 from demur.asking.gates.base_gate import BaseGate, lapse_of
-from demur.asking.gates.gate import NONE, Gate, check_search, find_gate, second_ranker_of
+from demur.asking.gates.gate import NONE, Gate, check_search, find_gate, least_of, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library
 from demur.asking.meaning.budget import milliseconds
-from demur.asking.meaning.finding import maker
-from demur.asking.meaning.ranker import ByMeaning, by_meaning
+from demur.asking.meaning.ranker import LEAST, ByMeaning, by_meaning
+from demur.asking.meaning.tending import check_vectors, tend
 from demur.asking.packaged import MEANING
 from demur.asking.reading import check_quotes, looks, reader_for, reads
 from demur.asking.searching import DEPTH, Search
@@ -41,6 +41,8 @@ class Session:
     reader: object | None = None
     """Who quotes; without one, the sentence that shares the weightiest words is quoted."""
     gate: Gate | None = None
+    least: float = LEAST
+    """The chance below which nothing is answered where no gate judges."""
 
     @classmethod
     def open(
@@ -79,9 +81,10 @@ class Session:
             raise UsageError(f"{what}; leave the language out")
         known = who if who in (*AS_FOUND, MEANING) else ranker_named(who)
         search = searching(library, known, budget)
-        quoting = reader_for(reader, search.ranker)
+        quoting, least = reader_for(reader, search.ranker), LEAST
         if judge is not None:
             try:
+                check_vectors(library, who)
                 if base is not None and BaseGate.of(judge) is not None:
                     judge = BaseGate.opened(judge, search, quoting, most)
                 else:
@@ -95,8 +98,10 @@ class Session:
                     left = f"within {budget} {search.read} passages are read, it holds for {search.wanted}"
                     why = f"{left}; allow more time, or leave the budget out"
                 _log.warning("no gate is set: %s", why)
+                least = max(least, least_of(judge))  # without its promise, but no less careful
                 judge = None
-        return cls(replace(search, reading=quoting is not None and quoting is search.ranker), quoting, judge)
+        search = replace(search, reading=quoting is not None and quoting is search.ranker)
+        return cls(search, quoting, judge, least)
 
     def as_of_now(self) -> Session:
         """The same; if its gate was calibrated on a knowledge base, with what has changed there since."""
@@ -130,7 +135,7 @@ class Session:
                 self.library.refresh()
             ranking = self.search.find(question, DEPTH if self.gate is not None else max(top, DEPTH))
             gate = self.as_of_now().gate
-            return Asked(self.search, question, ranking, gate).result(top, self.reader)
+            return Asked(self.search, question, ranking, gate, self.least).result(top, self.reader)
 
     @property
     def _gate_is_for_files(self) -> bool:
@@ -195,20 +200,9 @@ def searching(library: Passages, who: str | Path | Ranker, budget: str | None = 
         return library.search(str(who) if isinstance(who, Path) else who)
     if who == MEANING:
         if not isinstance(library, Library):
-            _say_lacking(library)
+            tend(library)
         return by_meaning(library, budget=budget)
     return Search(library, None if who in AS_FOUND else ranker_named(who))
-
-
-def _say_lacking(library: Passages) -> None:
-    """Warn where passages have no vectors that a question can be compared with."""
-    if isinstance(library, ReadBase) and library.tended:
-        return
-    embedded = library.embedded if isinstance(library, ReadBase) else len(library)
-    lacking = len(library) - (embedded if library.embedder == maker().fingerprint else 0)
-    if lacking:
-        which = f"{lacking:,} of {len(library):,} passages are found by words alone"
-        _log.warning("%s, as they have no vectors yet; demur kb update makes them (Python: embed())", which)
 
 
 def _of_base(base: ReadBase, ranker: str | Path | Ranker | None) -> tuple[str | Path | Ranker, Gate | None]:

@@ -39,6 +39,8 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
             if len(columns) == 1 and (marks := [mark for mark in _OTHERS if mark in columns[0]]):
                 what = f"columns separated by {_OTHERS[marks[0]]}"
                 raise place.error(what, "save the file with commas between them")
+            if twice := [name for name in dict.fromkeys(columns) if name and columns.count(name) > 1]:
+                raise place.error(f"two columns are called {twice[0]}", "rename one of them")
             name_of_text(columns, place, ", as the first row names the columns")
         elif len(row) != len(columns):
             what = f"{len(row)} cells in this row, but {len(columns)} in the header"

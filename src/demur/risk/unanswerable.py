@@ -25,9 +25,9 @@ def choose(confidence: FloatArray, risk: float, level: float = 0.95) -> Choice:
 
     `confidence` has one chance for each question, each drawn independently of the others.
     """
-    for name, value in (("risk", risk), ("confidence", level)):
+    for name, value, such in (("risk", risk, 0.1), ("confidence", level, 0.95)):
         if not 0 < value < 1:
-            raise UsageError(f"{name}={value:g} is not a share; choose one between 0 and 1, such as 0.1")
+            raise UsageError(f"{name}={value:g} is not a share; choose one between 0 and 1, such as {such}")
     confidence = np.sort(np.asarray(confidence, np.float64))
     if np.isnan(confidence).any():
         raise UsageError("a confidence is not a number; give every question one")

@@ -123,6 +123,15 @@ def different_settings(gate: Gate, search: Search) -> str:
     return f"this gate was calibrated with {then}, not with {here}"
 
 
+def least_of(gate: Gate) -> float:
+    """The chance of being right that a gate for questions to files asks for; of other gates 0."""
+    from demur.risk.gates.gate import Gate as SavedGate
+
+    if isinstance(gate, SavedGate) and is_for_files(gate) and gate.qualifier == "top":
+        return gate.threshold
+    return 0.0
+
+
 def is_for_candidates(gate: Gate) -> bool:
     """Whether a gate says that it was calibrated for given candidates."""
     return bool(_calibrated_for(gate)) and not is_for_files(gate)

@@ -134,7 +134,9 @@ def withheld(
 ) -> Withheld:
     """What is answered to questions of an FAQ whose entries are removed, by ``ranker="meaning"``."""
     if not 0 < share < 1:
-        raise UsageError(f"share={share:g} of the entries cannot be removed; choose 0.1, or up to 0.5")
+        raise UsageError(
+            f"{share:g} is not a share of the entries; remove 0.1 of them (--apart), or up to 0.5"
+        )
     passages = list(_numbered(library))
     known = entries(passages)
     if len(known) < 2:

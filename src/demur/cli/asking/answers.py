@@ -116,8 +116,8 @@ def _why(candidate: Candidate) -> Iterator[str]:
     yield f"What adds up to the log of its odds: {adds}."
     if question := candidate.extra["question"]:
         yield f"It answers a question of its own, so the network does not read it: {question}"
-    elif "score" not in known:
-        yield "The network has not read it, as others were likelier."
+    elif "score" not in known and not candidate.extra.get("cut"):
+        yield "The network has not read it."
     if cut := candidate.extra.get("cut"):
         many = "1 passage" if cut == 1 else f"{cut} passages"
         yield f"The budget left {many} unread that would have been read again without one."

@@ -28,7 +28,12 @@ BaseArgument = Annotated[
     str, typer.Argument(metavar="BASE", help="The knowledge base: a folder, or postgresql://….")
 ]
 WordsOnlyFlag = Annotated[
-    bool, typer.Option("--words-only", help="Compute no vectors now; new passages are found by words only.")
+    bool,
+    typer.Option(
+        "--words-only",
+        help="Compute no vectors now. Asking makes them, if 2,000 or fewer are missing; until then, passages "
+        "are found by words only.",
+    ),
 ]
 
 

@@ -46,7 +46,8 @@ def documents(sources: list[Path] | None, example: bool) -> Iterable[Passage]:
     from demur.errors import UsageError
 
     if bool(sources) == example:
-        raise UsageError("name files with --from, or ask the handbook that comes with demur with --example")
+        what = "there is nothing to look in" if not example else "files and the handbook were both named"
+        raise UsageError(f"{what}; name files with --from, a knowledge base with --kb, or say --example")
     if example:
         from demur.asking.example import passages
 

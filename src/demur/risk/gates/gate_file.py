@@ -16,6 +16,7 @@ from demur.risk.gates.pool_hashes import Marks
 from demur.specs import Spec, parse
 
 FORMAT = "demur gate 1"
+_MAKE = "make one with demur calibrate … -o FILE"
 
 
 def write_gate(
@@ -44,7 +45,7 @@ def read_gate(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float,
     try:
         plain: Any = json.loads(whole(path))
         if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-            raise DataError("this is not a gate", path=path, fix="make one with demur calibrate … -o FILE")
+            raise DataError("this is not a gate", path=path, fix=_MAKE)
         found = plain["certificate"]
         said = {each.name: found[each.name] for each in fields(Certificate) if each.default is MISSING}
         certificate = Certificate(**said, about=str(found.get("about", ANSWERS)))
@@ -54,6 +55,8 @@ def read_gate(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float,
     except (ValueError, TypeError, KeyError) as error:
         if isinstance(error, DataError):
             raise
+        if isinstance(error, json.JSONDecodeError):
+            raise DataError("this is not a gate", path=path, fix=_MAKE) from None
         what = f"the gate is broken ({type(error).__name__}: {error})"
         raise DataError(what, path=path, fix="calibrate it again") from None
 
