@@ -11,7 +11,8 @@ import pytest
 from asking.faq import ROWS, STRANGE, rows
 from demur.asking import Library, Passage, Session, calibrate, packaged
 from demur.asking.gates.calibrating import labelled
-from demur.asking.gates.withheld import Withheld, Without, entries, withheld
+from demur.asking.gates.withheld import Withheld, entries, withheld
+from demur.asking.gates.without import Without
 from demur.errors import NoThreshold, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.risk import Gate
@@ -89,6 +90,17 @@ def test_the_gate_is_for_the_whole_files_and_answers_what_is_there(
         Session.open(Library(rows()[1:]), gate=gate)
 
 
+def test_a_question_that_stands_there_is_answered_however_strict_the_gate(
+    library: Library, found: Withheld
+) -> None:
+    strict = replace(found.gate(0.25), threshold=0.9999)
+    session = Session.open(library, gate=strict)
+    answers = [session.ask(question) for question in ROWS]
+    assert all(isinstance(each, Answer) and each.certificate for each in answers)
+    assert [each.candidate.text for each in answers if isinstance(each, Answer)] == list(ROWS.values())
+    assert isinstance(session.ask("How long may one keep the drill?"), Abstention)
+
+
 def test_it_says_what_is_promised_and_what_is_not(found: Withheld) -> None:
     gate = found.gate(0.25)
     assert gate.promise.startswith(
@@ -106,7 +118,7 @@ def test_too_few_entries_make_no_gate(library: Library) -> None:
 def test_files_without_an_faq_are_refused() -> None:
     with pytest.raises(UsageError, match="have no FAQ"):
         withheld(Library(["One.", "Two."]))
-    with pytest.raises(UsageError, match=r"share=1 of the entries"):
+    with pytest.raises(UsageError, match="1 is not a share of the entries"):
         withheld(Library(rows()), share=1)
 
 

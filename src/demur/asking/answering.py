@@ -34,9 +34,11 @@ class Asked:
 
         Where somebody has written an answer under this very question, that is the answer: neither a reader's
         doubts nor a gate for given candidates are asked about it. A gate for these files is, as it was
-        calibrated with such questions among the others.
+        calibrated with such questions among the others; but not one that bounds how often questions without
+        an answer get one, as these have theirs.
         """
-        there = None if self._gate_is_for_files else self._written()
+        judged = self._gate_is_for_files and not self._gate_is_of_unanswerable
+        there = None if judged else self._written()
         ranking = self.ranking if there is None else _first(self.ranking, there)
         best = ranking.candidates[:top]
         if reader is not None:
@@ -44,7 +46,7 @@ class Asked:
         shown = Ranking(self.question, tuple(map(self._told, best)), ranking.scores[:top])
         if not best:
             return Abstention(self.question, self._why_nothing(), shown)
-        if there is not None:
+        if there is not None and not self._gate_is_for_files:
             return _answer(shown, None)
         if self.gate is None and "chance" in best[0].extra:
             chance = float(best[0].extra["chance"])
@@ -60,7 +62,7 @@ class Asked:
                 return Abstention(self.question, reason, shown, look.confidence)
             return _answer(shown, look and look.confidence)
         verdict, certificate = self._verdict(self.gate), self.gate.certificate
-        if verdict.refusal:
+        if verdict.refusal and there is None:
             reason = f"{verdict.refusal}{self._without_words()}"
             return Abstention(self.question, reason, shown, verdict.confidence, certificate)
         return replace(_answer(shown, verdict.confidence), certificate=certificate)
@@ -68,6 +70,12 @@ class Asked:
     @property
     def _gate_is_for_files(self) -> bool:
         return self.gate is not None and self.search.known_to(self.gate) is self.search
+
+    @property
+    def _gate_is_of_unanswerable(self) -> bool:
+        from demur.risk.gates.certificate import UNANSWERABLE
+
+        return self.gate is not None and self.gate.certificate.get("about") == UNANSWERABLE
 
     def _written(self) -> int | None:
         """The place of the best passage that stands under a heading which asks the very same."""

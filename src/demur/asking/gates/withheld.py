@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from demur.asking.gates.base_gate import made_on
+from demur.asking.gates.without import Without
 from demur.asking.library import Library
 from demur.asking.meaning import finding
 from demur.asking.meaning.ranker import ByMeaning, by_meaning
+from demur.asking.quoting import same
 from demur.data.perturbing.edits import typos
 from demur.data.perturbing.perturb import draws
 from demur.embedders.base import Vectors
@@ -34,7 +36,7 @@ from demur.risk.gates.gate import Gate
 from demur.risk.gates.pool_hashes import Marks, ids_sha256
 from demur.risk.unanswerable import choose
 from demur.text import content, tokenize
-from demur.types import FloatArray, IntArray, Pool
+from demur.types import FloatArray, Pool, Ranking
 
 TENTH = 0.1
 MOST = 500
@@ -165,7 +167,7 @@ def withheld(
         for wording in said[1:] or said:
             ranking = whole.find(wording)
             first = int(ranking.candidates[0].extra["place"]) if len(ranking) else -1
-            there.append((ranking.scores[0] if len(ranking) else 0.0, first in each.places))
+            there.append((_chance(ranking), first in each.places))
         on_entry(1)
     if isinstance(library, ReadBase):
         data = made_on(whole, "entries")
@@ -207,7 +209,13 @@ def _asked(search: ByMeaning, question: str) -> Missed:
         return Missed(question, 0.0, "", -1.0)
     best = ranking.candidates[0]
     cosine = float(best.extra["signals"]["meaning"]) if best.extra["question"] else -1.0
-    return Missed(question, float(ranking.scores[0]), best.extra["question"] or best.text[:80], cosine)
+    return Missed(question, _chance(ranking), best.extra["question"] or best.text[:80], cosine)
+
+
+def _chance(ranking: Ranking) -> float:
+    """The chance of the first passage; 1 where one stands under the very question, and so is answered."""
+    written = any(same(ranking.question, each.extra["heading"]) for each in ranking.candidates)
+    return 1.0 if written else float(ranking.scores[0]) if len(ranking) else 0.0
 
 
 def _numbered(library: Library | KnowledgeBase) -> Iterator[tuple[int, Passage]]:
@@ -244,57 +252,3 @@ class _Kept:
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row per text."""
         return finding.vectors(texts)
-
-
-@dataclass(frozen=True)
-class Without:
-    """A library without some of its passages, as far as what is found goes; its words keep their weights."""
-
-    library: Passages
-    hidden: tuple[int, ...]
-
-    @property
-    def stem(self) -> str:
-        """The language whose word endings do not count."""
-        return self.library.stem
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of all that is searched, and how."""
-        return f"{self.library.fingerprint} without {self.hidden}"
-
-    @property
-    def embedder(self) -> str:
-        """The fingerprint of what makes the vectors."""
-        return self.library.embedder
-
-    def __len__(self) -> int:
-        return len(self.library) - len(self.hidden)
-
-    def passage(self, place: int) -> Passage:
-        """The passage at a place."""
-        return self.library.passage(place)
-
-    def copies(self, place: int) -> int:
-        """How many other passages are alike in heading and text."""
-        return self.library.copies(place)
-
-    def by_words(self, question: str, top: int) -> tuple[IntArray, FloatArray]:
-        """The places of passages that share a word with the question, and their BM25 scores."""
-        return self._shown(*self.library.by_words(question, top + len(self.hidden)), top)
-
-    def by_meaning(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
-        """The places of passages with the nearest vectors, and the cosines."""
-        return self._shown(*self.library.by_meaning(vector, top + len(self.hidden)), top)
-
-    def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Of each place the cosines with its own question and with all its text."""
-        return self.library.cosines(vector, places)
-
-    def idf(self, word: str) -> float:
-        """The weight of a word."""
-        return self.library.idf(word)
-
-    def _shown(self, places: IntArray, scores: FloatArray, top: int) -> tuple[IntArray, FloatArray]:
-        seen = ~np.isin(places, self.hidden)
-        return places[seen][:top], scores[seen][:top]
