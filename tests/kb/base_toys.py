@@ -38,6 +38,12 @@ def write(folder: Path, texts: dict[str, str]) -> None:
         (folder / name).write_text(text, "utf-8")
 
 
+def folder(kb: KnowledgeBase) -> Path:
+    """The folder of a base that is in one."""
+    assert isinstance(kb.path, Path)
+    return kb.path
+
+
 def found(kb: KnowledgeBase, question: str) -> list[tuple[str, float]]:
     """What is found by words, and by meaning where there are vectors: texts and scores."""
     ranked = [kb.by_words(question, 10), kb.by_meaning(Hashing().embed([question])[0], 10)]

@@ -112,11 +112,11 @@ def test_alike_passages_count_once_and_stay_while_one_is_there(tmp_path: Path, p
     write(tmp_path / "docs", {"a.txt": "The same words.", "b.txt": "The same words."})
     kb = KnowledgeBase(place("x.kb"))
     kb.add(tmp_path / "docs")
-    place = int(kb.by_words("words", 5)[0][0])
-    assert (len(kb), kb.copies(place), Path(kb.passage(place).source).name) == (1, 1, "a.txt")
+    at = int(kb.by_words("words", 5)[0][0])
+    assert (len(kb), kb.copies(at), Path(kb.passage(at).source).name) == (1, 1, "a.txt")
     kb.remove(tmp_path / "docs" / "a.txt")
-    assert kb.by_words("words", 5)[0].tolist() == [place]
-    assert (len(kb), kb.copies(place), Path(kb.passage(place).source).name) == (1, 0, "b.txt")
+    assert kb.by_words("words", 5)[0].tolist() == [at]
+    assert (len(kb), kb.copies(at), Path(kb.passage(at).source).name) == (1, 0, "b.txt")
 
 
 def test_vectors_come_bit_by_bit_and_are_not_made_twice(tmp_path: Path, place: Place) -> None:

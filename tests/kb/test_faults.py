@@ -16,7 +16,7 @@ from demur.errors import DataError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.store import schema
-from kb.base_toys import Hashing, found, held, write
+from kb.base_toys import Hashing, folder, found, held, write
 
 TESTS = Path(__file__).parents[1]
 
@@ -42,7 +42,7 @@ def refused(path: Path) -> str:
 def test_the_index_of_words_is_made_again(kb: KnowledgeBase, harm: str) -> None:
     before = found(kb, "drill lent")
     kb.close()
-    words = kb.path / "words"
+    words = folder(kb) / "words"
     if harm == "gone":
         shutil.rmtree(words)
     for path in sorted(words.iterdir()) if words.is_dir() else ():
@@ -54,19 +54,19 @@ def test_the_index_of_words_is_made_again(kb: KnowledgeBase, harm: str) -> None:
             path.write_bytes(b"\x07" * path.stat().st_size)
         elif harm == "no meta" and path.name == "meta.json":
             path.unlink()
-    assert found(KnowledgeBase(kb.path), "drill lent") == before
+    assert found(KnowledgeBase(folder(kb)), "drill lent") == before
 
 
 @pytest.mark.parametrize("harm", ["gone", "cut", "noise"])
 def test_vectors_are_made_again(kb: KnowledgeBase, harm: str) -> None:
     before = found(kb, "drill lent")
     kb.close()
-    path = kb.path / "meanings" / "vectors.sqlite"
+    path = folder(kb) / "meanings" / "vectors.sqlite"
     if harm == "gone":
         shutil.rmtree(path.parent)
     else:
         path.write_bytes(b"\x07" * 5000 if harm == "noise" else path.read_bytes()[:5000])
-    again = KnowledgeBase(kb.path)
+    again = KnowledgeBase(folder(kb))
     assert again.by_words("drill", 3)[0].tolist() and not again.embedded
     assert again.embed(Hashing()) == 3
     assert found(again, "drill lent") == before
@@ -74,19 +74,19 @@ def test_vectors_are_made_again(kb: KnowledgeBase, harm: str) -> None:
 
 def test_a_truth_that_is_cut_off_is_refused(kb: KnowledgeBase) -> None:
     kb.close()
-    path = kb.path / schema.NAME
+    path = folder(kb) / schema.NAME
     path.write_bytes(path.read_bytes()[:6000])
-    assert "is broken" in refused(kb.path)
+    assert "is broken" in refused(folder(kb))
     path.write_bytes(b"no database at all, but longer than its head would be" * 100)
-    assert "is broken" in refused(kb.path)
+    assert "is broken" in refused(folder(kb))
 
 
 def test_a_newer_format_is_refused_by_name(kb: KnowledgeBase) -> None:
     kb.close()
-    file = sqlite3.connect(kb.path / schema.NAME)
+    file = sqlite3.connect(folder(kb) / schema.NAME)
     file.execute("PRAGMA user_version = 99")
     file.close()
-    assert "newer demur (format 99" in refused(kb.path) and "upgrade" in refused(kb.path)
+    assert "newer demur (format 99" in refused(folder(kb)) and "upgrade" in refused(folder(kb))
 
 
 def test_an_older_format_is_brought_up_to_date(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_an_older_format_is_brought_up_to_date(kb: KnowledgeBase, monkeypatch: p
     kb.close()
     more = "ALTER TABLE labels ADD COLUMN who TEXT;\nCREATE TABLE more (a INTEGER) STRICT;\n"
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, more))
-    again = KnowledgeBase(kb.path)
+    again = KnowledgeBase(folder(kb))
     assert held(again) == before
     assert again._truth().rows("SELECT who FROM labels") == again._truth().rows("SELECT a FROM more") == []
 
@@ -147,7 +147,7 @@ def test_a_disk_that_is_full_for_the_index_loses_no_passage(kb: KnowledgeBase) -
     from demur.kb.folder import KnowledgeBase
     from demur.kb.passages import Passage
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    kb = KnowledgeBase({str(kb.path)!r})
+    kb = KnowledgeBase({str(folder(kb))!r})
     size = 150_000
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
     try:
@@ -160,7 +160,7 @@ def test_a_disk_that_is_full_for_the_index_loses_no_passage(kb: KnowledgeBase) -
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     )
     assert len(done.stdout.splitlines()) == 1 and "free space" in done.stdout, done.stdout + done.stderr
-    again = KnowledgeBase(kb.path)
+    again = KnowledgeBase(folder(kb))
     assert again.by_words("drill", 3)[0].tolist() and set(held(again)) >= {"a.txt", "b.txt"}
     assert again.put("one", [Passage("1", "There is room again.")]).status == "added"
 
@@ -170,17 +170,17 @@ def test_a_folder_that_may_not_be_written_is_read(kb: KnowledgeBase, words: str)
     expected = found(kb, "drill lent")
     kb.close()
     if words == "gone":
-        shutil.rmtree(kb.path / "words")
+        shutil.rmtree(folder(kb) / "words")
     code = f"""
     import os
     from pathlib import Path
-    from kb.base_toys import found
+    from kb.base_toys import folder, found
     from demur.errors import DataError
     from demur.kb.folder import KnowledgeBase
     from demur.kb.store import schema
     import tantivy, demur.asking, demur.rankers.lexical.bm25, snowballstemmer, filelock, hashlib
     os.access(".", os.W_OK)
-    kb = KnowledgeBase({str(kb.path)!r})
+    kb = KnowledgeBase({str(folder(kb))!r})
     print(found(kb, "drill lent"))
     try:
         kb.remove("a.txt")
@@ -188,7 +188,7 @@ def test_a_folder_that_may_not_be_written_is_read(kb: KnowledgeBase, words: str)
         print(error)
     """
     code = textwrap.dedent(code)
-    paths = [*sorted(kb.path.rglob("*")), kb.path]
+    paths = [*sorted(folder(kb).rglob("*")), folder(kb)]
     before = {path: path.stat().st_mode for path in paths}
     for path in paths:
         path.chmod(0o555 if path.is_dir() else 0o444)
@@ -211,7 +211,7 @@ def test_a_folder_that_may_not_be_written_is_read(kb: KnowledgeBase, words: str)
     first, second = done.stdout.splitlines()
     assert first == str(expected)
     assert "may not be written" in second
-    assert (kb.path / "words").is_dir() == (words == "there")
+    assert (folder(kb) / "words").is_dir() == (words == "there")
 
 
 @pytest.mark.parametrize("there", [False, True])
@@ -240,4 +240,4 @@ def test_a_base_is_not_made_where_reading_is_broken_off(tmp_path: Path) -> None:
     kb = KnowledgeBase(tmp_path / "x.kb")
     with pytest.raises(KeyboardInterrupt):
         kb.add(tmp_path / "a.txt", broken_off)
-    assert not kb.path.exists()
+    assert not folder(kb).exists()

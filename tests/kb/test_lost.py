@@ -13,10 +13,10 @@ from demur.errors import LostBase, ReadOnlyBase
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.store import schema
-from kb.base_toys import Hashing, held, write
+from kb.base_toys import Hashing, folder, held, write
 
 WRITES: dict[str, Callable[[KnowledgeBase], object]] = {
-    "add": lambda kb: kb.add(kb.path.parent / "docs" / "b.txt"),
+    "add": lambda kb: kb.add(folder(kb).parent / "docs" / "b.txt"),
     "put": lambda kb: kb.put("one", [Passage("1", "A rake is lent too.")]),
     "update": KnowledgeBase.update,
     "remove": lambda kb: kb.remove("one"),
@@ -44,36 +44,36 @@ def kb(tmp_path: Path) -> KnowledgeBase:
 def test_a_base_whose_folder_is_gone_takes_no_change(
     kb: KnowledgeBase, write: Callable[[KnowledgeBase], object]
 ) -> None:
-    shutil.rmtree(kb.path)
+    shutil.rmtree(folder(kb))
     with pytest.raises(
         LostBase, match=r"x\.kb: is gone: there is no kb\.sqlite any more; put it back"
     ) as error:
         write(kb)
-    assert str(kb.path.parent) not in error.value.said and "\n" not in str(error.value)
-    assert not kb.path.exists()
+    assert str(folder(kb).parent) not in error.value.said and "\n" not in str(error.value)
+    assert not folder(kb).exists()
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 def test_a_base_that_was_replaced_by_another_takes_no_change(
     kb: KnowledgeBase, write: Callable[[KnowledgeBase], object], tmp_path: Path
 ) -> None:
-    shutil.copytree(kb.path, tmp_path / "copy.kb")
-    kb.path.rename(tmp_path / "before.kb")
-    (tmp_path / "copy.kb").rename(kb.path)
-    before = held(KnowledgeBase(kb.path))
+    shutil.copytree(folder(kb), tmp_path / "copy.kb")
+    folder(kb).rename(tmp_path / "before.kb")
+    (tmp_path / "copy.kb").rename(folder(kb))
+    before = held(KnowledgeBase(folder(kb)))
     with pytest.raises(LostBase, match="was replaced by another since it was opened; open it again"):
         write(kb)
-    again = KnowledgeBase(kb.path)
+    again = KnowledgeBase(folder(kb))
     assert held(again) == before and len(again.labels()) == 1 and not again.questions()
 
 
 def test_a_base_that_goes_while_a_file_is_read_takes_nothing_of_it(kb: KnowledgeBase, tmp_path: Path) -> None:
     def gone(_: int) -> None:
-        kb.path.rename(tmp_path / "moved.kb")
+        folder(kb).rename(tmp_path / "moved.kb")
 
     with pytest.raises(LostBase):
         kb.add(tmp_path / "docs" / "b.txt", gone)
-    assert "b.txt" not in held(KnowledgeBase(tmp_path / "moved.kb")) and not kb.path.exists()
+    assert "b.txt" not in held(KnowledgeBase(tmp_path / "moved.kb")) and not folder(kb).exists()
 
 
 def test_a_base_without_its_file_says_what_is_lost_and_is_made_anew(
@@ -81,19 +81,19 @@ def test_a_base_without_its_file_says_what_is_lost_and_is_made_anew(
 ) -> None:
     kb.embed(Hashing())
     kb.close()
-    (kb.path / schema.NAME).unlink()
-    (kb.path / f"{schema.NAME}-wal").write_bytes(b"of before")
+    (folder(kb) / schema.NAME).unlink()
+    (folder(kb) / f"{schema.NAME}-wal").write_bytes(b"of before")
     for change in WRITES.values():
         if change not in (WRITES["add"], WRITES["put"]):
             with pytest.raises(LostBase, match=r"x\.kb: has lost its kb\.sqlite.*make the base anew"):
-                change(KnowledgeBase(kb.path))
-    broken = kb.path.parent / "docs" / "c.csv"
+                change(KnowledgeBase(folder(kb)))
+    broken = folder(kb).parent / "docs" / "c.csv"
     broken.write_text("no,such\ncolumns,here", "utf-8")
-    before = sorted(kb.path.iterdir())
-    assert [each.status for each in KnowledgeBase(kb.path).add(broken)] == ["skipped"]
-    assert [each for each in before if each.suffix != ".sqlite-wal"] == sorted(kb.path.iterdir())
-    again = KnowledgeBase(kb.path)
-    assert [each.status for each in again.add(kb.path.parent / "docs" / "a.txt")] == ["added"]
+    before = sorted(folder(kb).iterdir())
+    assert [each.status for each in KnowledgeBase(folder(kb)).add(broken)] == ["skipped"]
+    assert [each for each in before if each.suffix != ".sqlite-wal"] == sorted(folder(kb).iterdir())
+    again = KnowledgeBase(folder(kb))
+    assert [each.status for each in again.add(folder(kb).parent / "docs" / "a.txt")] == ["added"]
     assert "kb.sqlite was gone; the base is made anew, without its labels" in caplog.text
     assert held(again) == {"a.txt": ["A drill is lent.", "A saw is not."]} and not again.labels()
     assert again.embed(Hashing()) == 2 and again.embedded == 2
@@ -106,7 +106,7 @@ def test_a_new_base_that_goes_while_its_first_file_is_read_leaves_another_alone(
 
     def replaced(_: int) -> None:
         new.path.rename(tmp_path / "moved.kb")
-        kb.path.rename(new.path)
+        folder(kb).rename(new.path)
 
     with pytest.raises(LostBase):
         new.add(tmp_path / "docs" / "b.txt", replaced)
@@ -114,10 +114,10 @@ def test_a_new_base_that_goes_while_its_first_file_is_read_leaves_another_alone(
 
 
 def test_a_base_that_is_moved_away_and_back_goes_on(kb: KnowledgeBase, tmp_path: Path) -> None:
-    kb.path.rename(tmp_path / "moved.kb")
-    (tmp_path / "moved.kb").rename(kb.path)
+    folder(kb).rename(tmp_path / "moved.kb")
+    (tmp_path / "moved.kb").rename(folder(kb))
     kb.label("what is lent?", None, 0)
-    assert len(KnowledgeBase(kb.path).labels()) == 2
+    assert len(KnowledgeBase(folder(kb)).labels()) == 2
 
 
 @pytest.mark.parametrize("write", [WRITES[each] for each in WRITES if each != "refresh"])
@@ -128,5 +128,5 @@ def test_a_base_that_may_not_be_written_says_so_without_its_path(
     real = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and real(path, mode))
     with pytest.raises(ReadOnlyBase, match=r"x\.kb: may not be written; change the permissions") as error:
-        write(KnowledgeBase(kb.path))
+        write(KnowledgeBase(folder(kb)))
     assert error.value.said == "the knowledge base may not be written; change the permissions of its folder"

@@ -9,8 +9,9 @@ import pytest
 from filelock import FileLock
 
 from demur.errors import UsageError
+from demur.kb import syncing
 from demur.kb.folder import KnowledgeBase
-from kb.base_toys import Hashing, found, write
+from kb.base_toys import Hashing, folder, found, write
 
 
 @pytest.fixture
@@ -28,14 +29,11 @@ def kb(tmp_path: Path, docs: Path) -> KnowledgeBase:
 
 
 def test_one_generation_is_read_while_another_process_writes(kb: KnowledgeBase, docs: Path) -> None:
-    other = KnowledgeBase(kb.path, wait=0.1)
+    other = KnowledgeBase(folder(kb), wait=0.1)
     before, drill = other.generation, found(other, "keep a drill")
-    with FileLock(kb.path / ".write.lock"):  # as if killed, or stopped, between truth and index
-        with kb._truth().lock:
-            from demur.kb import syncing
-
-            write(docs, {"a.md": "# Loans\n\nNo drill is lent any more.\n"})
-            list(syncing.updated(kb._truth()))
+    with FileLock(folder(kb) / ".write.lock"):  # as if killed, or stopped, between truth and index
+        write(docs, {"a.md": "# Loans\n\nNo drill is lent any more.\n"})
+        list(syncing.updated(kb._truth()))
         other.refresh()
         assert other.generation == before and found(other, "keep a drill") == drill
     other.refresh()
@@ -46,9 +44,9 @@ def test_one_generation_is_read_while_another_process_writes(kb: KnowledgeBase, 
 def test_two_that_write_wait_for_each_other(
     kb: KnowledgeBase, docs: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    other = KnowledgeBase(kb.path, wait=0.2)
+    other = KnowledgeBase(folder(kb), wait=0.2)
     with (
-        FileLock(kb.path / ".write.lock"),
+        FileLock(folder(kb) / ".write.lock"),
         caplog.at_level(logging.WARNING),
         pytest.raises(UsageError) as error,
     ):

@@ -52,7 +52,7 @@ def test_a_base_that_may_not_be_written_says_so(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(Path, "mkdir", _forbidden)
         service = server_of(client).service
         assert service is not None and service.base is not None
-        service.base.looked(lambda kb: kb._truth().connection.execute("PRAGMA query_only = ON"))
+        service.base.looked(lambda kb: kb._truth().rows("PRAGMA query_only = ON"))
         for name, (status, message) in changes(client).items():
             assert status == 503 and "may not be written" in message, (name, message)
             assert str(tmp_path) not in message, name

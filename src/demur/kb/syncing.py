@@ -94,7 +94,8 @@ def remove_sources(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[Fil
 def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
     """Which of the sources the next update would add again if they were taken out now."""
     folders = {Path(path) for (path,) in truth.rows("SELECT path FROM folders")}
-    paths = dict(truth.rows("SELECT id, path FROM sources WHERE died IS NULL AND path IS NOT NULL"))
+    known = truth.rows("SELECT id, path FROM sources WHERE died IS NULL AND path IS NOT NULL")
+    paths: dict[int, str] = dict(known)
     there = [(id, Path(paths[id])) for id, _ in sources if id in paths]
     return {id for id, path in there if folders.intersection(path.parents) and path.exists()}
 

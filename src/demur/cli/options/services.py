@@ -52,7 +52,7 @@ def opening(
     reader: str | None,
     risk: float | None,
     stem: str,
-    kb: str | None = None,
+    kb: str | Path | None = None,
     lapse: float | None = None,
     lasting: bool = False,
 ) -> Callable[[], Service]:

@@ -56,7 +56,8 @@ def line(address: Address, error: Any) -> Exception:
     if "NUL" in said and isinstance(error, psycopg.DataError):
         return DataError("a text has a NUL character, which PostgreSQL keeps in none", fix="remove it")
     if isinstance(error, psycopg.IntegrityError | psycopg.ProgrammingError | psycopg.DataError):
-        return error  # a bug of ours
+        bug: Exception = error
+        return bug
     if state.startswith("57P") or not state:
         fix = "try again when the server is there; nothing of this change was kept"
         return UnusableBase("has lost the connection to its server", path=place, fix=fix)

@@ -29,7 +29,7 @@ class ServedMeanings:
 
     def open(self, truth: Truth, embedder: str | None = None) -> str:
         """The embedder whose vectors these are; with `embedder` those of another one go."""
-        facts = dict(truth.rows("SELECT name, value FROM facts WHERE name IN ('embedder', 'width')"))
+        facts = truth.facts()
         self._embedder, self._width = facts.get("embedder", ""), int(facts.get("width", 0))
         if embedder is not None and embedder != self._embedder:
             with self.server.transaction():

@@ -20,7 +20,7 @@ class ServedTruth(Truth):
         self.server, self.place = server, str(server.address)
         tables.prepare(server, stem)
         server.need_vectors()
-        facts = dict(self.rows("SELECT name, value FROM facts WHERE name IN ('base', 'stem')"))
+        facts = self.facts()
         self.base, self.stem = facts["base"], facts["stem"]
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
@@ -53,7 +53,7 @@ class ServedTruth(Truth):
 
     def check(self) -> None:
         """Refuse to go on if the tables are gone, or are those of another base or version."""
-        facts = dict(self.rows("SELECT name, value FROM facts WHERE name IN ('base', 'format')"))
+        facts = self.facts()
         if facts.get("base") != self.base:
             fix = "open it again; a server must be started again"
             raise LostBase("was replaced by another since it was opened", path=self.place, fix=fix)

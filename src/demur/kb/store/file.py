@@ -31,7 +31,7 @@ class FileTruth(Truth):
         self.connection = schema.open_database(path, stem)
         self._file = _identity(path)
         self.lock = RLock()
-        facts = dict(self.rows("SELECT name, value FROM facts"))
+        facts = self.facts()
         self.base, self.stem = facts["base"], facts["stem"]
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:

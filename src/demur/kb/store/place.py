@@ -67,10 +67,17 @@ class Meanings(Protocol):
 class Store(Protocol):
     """A place that keeps a base, and finds its passages."""
 
-    path: Path | Address
-    """What people call it; it holds no password that anybody could see."""
-    words: Words
-    meanings: Meanings
+    @property
+    def path(self) -> Path | Address:
+        """What people call it; as a text it has no password."""
+
+    @property
+    def words(self) -> Words:
+        """What finds passages by their words."""
+
+    @property
+    def meanings(self) -> Meanings:
+        """What finds passages by their vectors."""
 
     @property
     def there(self) -> bool:

@@ -7,13 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from demur.errors import DataError
 from demur.kb.passages import Passage
-
-if TYPE_CHECKING:
-    from demur.kb.postgres.address import Address
 
 _IN = 500  # values that one statement names
 Row = tuple[Any, ...]
@@ -49,7 +46,7 @@ class Statements(Protocol):
 class Truth(ABC):
     """The tables of a base, in a file or on a server; threads may share it."""
 
-    place: Path | Address
+    place: str | Path
     """Where the base is, as errors tell it."""
     base: str
     """What no other base has."""
@@ -83,6 +80,11 @@ class Truth(ABC):
     def close(self) -> None:
         """Close it."""
 
+    def facts(self) -> dict[str, str]:
+        """What is said of the base as a whole, but for its gate."""
+        found: dict[str, str] = dict(self.rows("SELECT name, value FROM facts WHERE name <> 'gate'"))
+        return found
+
     def generation(self, number: int | None = None) -> Generation:
         """A generation: the last one, or the one with this number; before the first, that of nothing."""
         if number is None:
@@ -102,7 +104,7 @@ class Truth(ABC):
     @property
     def purged(self) -> int:
         """Up to which generation dead passages are deleted: no older one can be read any more."""
-        return int(self.rows("SELECT value FROM facts WHERE name = 'purged'")[0][0])
+        return int(self.facts()["purged"])
 
     def texts(self, after: int, generation: Generation, many: int = 4096) -> Iterator[list[tuple[Any, ...]]]:
         """Place, heading, text and question of the passages of a generation above a place, some at a time."""
