@@ -13,7 +13,7 @@ from demur.evaluation import Report, cases, evaluate, evaluate_run
 from demur.types import Candidate, Pool
 
 POOLS = [
-    Pool.of("Who sold the mill?", ["The mill is old.", "Ada sold it.", "Nothing."], [0, 1, 0], id)
+    Pool.of("Who sold the mill?", ["The mill is old.", "Sold by Ada.", "Nothing."], [0, 1, 0], id)
     for id in ("a", "b", "c", "d")
 ]
 ONE = [[0, 9, 1], [9, 0, 1], [0, 5, 1], [2, 1, 0]]
@@ -50,9 +50,9 @@ def test_a_lead_does_not_depend_on_the_scale_of_scores() -> None:
 
 def test_a_case_says_what_each_chose_and_which_words_it_shares() -> None:
     one, other = cases(reports(), POOLS).won(0)[0].choices
-    assert (one.ranker, one.candidate.text, one.right, one.groups) == ("one", "Ada sold it.", True, ())
+    assert (one.ranker, one.candidate.text, one.right, one.groups) == ("one", "Sold by Ada.", True, ())
     assert (other.ranker, other.candidate.text, other.right) == ("other", "The mill is old.", False)
-    assert [span.text for span in one.shared] == ["sold"]
+    assert [span.text for span in one.shared] == ["Sold"]
     assert [span.text for span in other.shared] == ["mill"]
     assert other.groups == ("number_or_name_mismatch",)
 
@@ -75,7 +75,7 @@ def test_questions_that_say_nothing_are_counted_by_the_reason() -> None:
         "a tie between right and wrong": 1,
     }
     assert [case.id for case in found.every] == ["a", "b", "c", "d", "wrong anyway"]
-    with pytest.raises(DataError, match="no question tells the two rankers apart .no right answer: 2"):
+    with pytest.raises(DataError, match=r"no question tells the two rankers apart \(no right answer: 2"):
         cases(reports(more, ONE + extra, OTHER + extra), [more[4], more[8], *more[6:7]])
 
 
@@ -132,4 +132,6 @@ def test_json_has_counts_groups_and_every_case() -> None:
     assert [case["id"] for case in said["cases"]] == ["a", "c", "b"]
     assert [case["id"] for case in said["both_wrong_cases"]] == ["d"]
     answer = said["cases"][0]["answers"][1]
-    assert answer["text"] == "The mill is old." and answer["shared"] == [{"start": 4, "end": 8, "text": "mill"}]
+    assert answer["text"] == "The mill is old." and answer["shared"] == [
+        {"start": 4, "end": 8, "text": "mill"}
+    ]

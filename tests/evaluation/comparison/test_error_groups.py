@@ -1,4 +1,4 @@
-"""The rules for errors and for labels in doubt, each on a text that it is for and on one that it is not for."""
+"""The rules for errors and for labels in doubt, each where it holds and where it does not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ def test_overlap_misleads_where_it_is_more_than_that_of_any_right_answer() -> No
 
 def test_a_right_answer_without_shared_words() -> None:
     assert "no_shared_words" in grouped("who sold it", "He sold it.", "Ada did.")
-    assert "no_shared_words" not in grouped("who sold it", "He sold it.", "Ada did.", "Ada is selling it, sold.")
+    assert "no_shared_words" not in grouped(
+        "who sold it", "He sold it.", "Ada did.", "Ada is selling it, sold."
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,5 +120,13 @@ def test_shared_words_are_found_whatever_their_endings() -> None:
 
 
 def test_what_questions_ask_for() -> None:
-    questions = ["Who is it?", "in what year", "How  old?", "what colour", "tell me", "where", "what happens when"]
+    questions = [
+        "Who is it?",
+        "in what year",
+        "How  old?",
+        "what colour",
+        "tell me",
+        "where",
+        "what happens when",
+    ]
     assert [asks_for(each) for each in questions] == ["name", "number", "number", "", "", "name", ""]

@@ -1,4 +1,4 @@
-"""`demur evaluate --cases`: the questions on which two rankers differ, and what their errors have in common."""
+"""`demur evaluate --cases`: the questions on which two rankers differ, and their errors by group."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from demur.types import Pool
 
 LONGEST = 400  # characters of an answer that people are shown; JSON has all
+LEADS = "+: how far each puts its choice above the other's, in standard deviations of its scores"
 _VERDICTS = {True: ("right", "green"), False: ("wrong", "red")}
 
 
@@ -83,6 +84,7 @@ def show(found: Cases, top: int, console: Console) -> None:
         f"{one} and {other} on {found.data}: {count_of(len(found.every), 'question')}\n", markup=False
     )
     _show_counts(console, found)
+    console.print(LEADS, style="dim")
     for place, (winner, loser) in enumerate(((one, other), (other, one))):
         _show_won(console, found.won(place), f"only {winner} is right, {loser} is wrong", top, marks)
     _show_errors(console, found)
@@ -131,7 +133,7 @@ def _told(choice: Choice, width: int, marks: bool) -> Text:
 
 
 def _marked(choice: Choice, marks: bool) -> Text:
-    """The text of a choice in one line; the words that it shares with the question are bold, or in asterisks."""
+    """The text of a choice in one line; words that the question has, too, are bold, or in asterisks."""
     from rich.text import Text
 
     whole = one_line(choice.candidate.text)
@@ -139,8 +141,9 @@ def _marked(choice: Choice, marks: bool) -> Text:
     for span in choice.shared:
         if span.end > LONGEST:
             break
+        word = whole[span.start : span.end]
         shown.append(whole[at : span.start])
-        shown.append(*((whole[span.start : span.end], "bold") if marks else (f"*{whole[span.start : span.end]}*",)))
+        shown.append(word if marks else f"*{word}*", "bold" if marks else "")
         at = span.end
     shown.append(whole[at:LONGEST] + "…" * (len(whole) > LONGEST))
     return shown
@@ -152,7 +155,8 @@ def _show_errors(console: Console, found: Cases) -> None:
 
     from demur.evaluation.comparison.error_groups import GROUPS
 
-    table = Table(box=None, pad_edge=False, title="\nwrong answers by group; one can be in several", title_justify="left")
+    console.print("\nwrong answers by group; one can be in several", style="bold")
+    table = Table(box=None, pad_edge=False)
     table.add_column("")
     for name in found.rankers:
         table.add_column(escape(name), justify="right")
@@ -163,8 +167,6 @@ def _show_errors(console: Console, found: Cases) -> None:
         table.add_row(title, *(f"{each[group]:,}" for each in counts))
     console.print(table)
     held = found.doubtful
-    console.print(
-        f"\nlabels in doubt: {held.labels:,} of {held.judged:,}, in {count_of(held.pairs, 'pair')} of near-duplicates "
-        f"labelled right and wrong ({count_of(held.questions, 'question')})",
-        markup=False,
-    )
+    said = f"labels in doubt: {held.labels:,} of {held.judged:,}"
+    pairs = f"{count_of(held.pairs, 'pair')} of near-duplicates labelled right and wrong"
+    console.print(f"\n{said}" + f", in {pairs}" * (held.pairs > 0), markup=False)

@@ -64,15 +64,17 @@ def evaluate(
         tuple[str, str] | None,
         typer.Option(
             metavar="A B",
-            help="Show the questions on which two rankers differ, and group their errors. A and B are reports "
-            "that evaluate -o wrote, or rankers.",
+            help="Show where two rankers differ, and count their errors by group. A and B are rankers, or "
+            "reports that demur evaluate -o wrote.",
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="With --cases: how many questions to show of each kind.")] = 5,
+    top: Annotated[int, typer.Option(min=1, help="With --cases: how many questions to show for each.")] = 5,
     output: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", help="Also write the report as JSON, for demur compare or --cases; with --suite, a folder."
+            "-o",
+            "--output",
+            help="Also write the report as JSON, for demur compare or --cases; with --suite, a folder.",
         ),
     ] = None,
     json: JsonFlag = False,
@@ -92,10 +94,12 @@ def evaluate(
             "--qualifier": qualifier is None,
             "--confidence": confidence == 0.95,
             "--seed": seed == 0,
-            **({} if cases is None else {"--ranker": ranker is None, "--suite": suite is None, "--seeds": seeds == 5}),
         }
+        what = "a suite has its own measures and convention"
+        if cases is not None:
+            what = "--cases takes only DATA"
+            unsaid |= {"--ranker": ranker is None, "--suite": suite is None, "--seeds": seeds == 5}
         if said := [option for option, missing in unsaid.items() if not missing]:
-            what = "a suite has its own measures and convention" if cases is None else "--cases takes only DATA"
             raise UsageError(f"{what}; leave out {', '.join(said)}")
     if cases is None and top != 5:
         raise UsageError("--top is for --cases; leave it out")

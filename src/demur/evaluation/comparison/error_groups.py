@@ -23,8 +23,10 @@ GROUPS = {
 """The groups, in the order in which they are shown, and what they are called."""
 
 _ASKS = re.compile(r"\b(who|whose|whom|where|when|what|which|why|how)\b\W*(\w*)")
-_OF_HOW = frozenset("many much old long far tall high big large fast often deep heavy wide".split())
-_OF_WHAT = frozenset("year date day time age number percentage".split())
+_HOW = "many much old long far tall high big large fast often deep heavy wide"
+_WHAT = "year date day time age number percentage"
+_OF_NUMBERS = {"how": _HOW.split(), "what": _WHAT.split(), "which": _WHAT.split()}
+"""What follows the question word where a number is asked for."""
 
 
 def groups_of(pool: Pool, chosen: int, rights: Sequence[int], doubtful: Collection[int] = ()) -> list[str]:
@@ -75,6 +77,6 @@ def asks_for(question: str) -> str:
     if found is None:
         return ""
     word, following = found.groups()
-    if word == "when" or following in {"how": _OF_HOW, "what": _OF_WHAT, "which": _OF_WHAT}.get(word, ()):
+    if word == "when" or following in _OF_NUMBERS.get(word, ()):
         return "number"
     return "name" if word in ("who", "whose", "whom", "where") else ""

@@ -9,11 +9,13 @@ from functools import lru_cache
 from demur.text import STOPWORDS, stemmer, token_spans
 from demur.types import Pool, Span
 
-NEGATIONS = frozenset("no not never none neither nor cannot without t".split())  # t as in isn't
-_NUMBERS = frozenset(
-    """two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty sixty seventy
-    eighty ninety hundred thousand million billion""".split()
-)
+NEGATIONS = frozenset(("no", "not", "never", "none", "neither", "nor", "cannot", "without", "t"))
+"""Words that turn what is said into its opposite; t is that of isn't."""
+_NUMBERS = """
+two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty sixty seventy
+eighty ninety hundred thousand million billion
+"""
+_NUMBER_WORDS = frozenset(_NUMBERS.split())
 _ENDS = frozenset(".!?:\n")
 
 
@@ -47,7 +49,7 @@ def wording(text: str) -> Wording:
     return Wording(
         words=frozenset(words),
         stems=frozenset(stem(word) for word in words - STOPWORDS),
-        numbers=frozenset(word for word in words if word in _NUMBERS or any(map(str.isdigit, word))),
+        numbers=frozenset(word for word in words if word in _NUMBER_WORDS or any(map(str.isdigit, word))),
         capitals=frozenset(capitals - STOPWORDS),
         smalls=frozenset(smalls),
     )

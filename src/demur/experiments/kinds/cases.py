@@ -1,4 +1,4 @@
-"""What rankers are wrong about, and which labels are in doubt: counts alone, as datasets' texts stay at home."""
+"""What rankers are wrong about, and which labels are in doubt: counts, as no text of a dataset is kept."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ class Counts(Kind):
 class Errors(Counts):
     """Measures are ``questions``, ``wrong``, and the groups of errors by their titles.
 
-    Beside a baseline they are ``mended``, questions that only the row's ranker gets right, and ``broken``, that
-    only the baseline's does; behind each may stand ``, overlap``: those in which word overlap misled the other.
+    Beside a baseline they are ``mended``, questions that only the row's ranker gets right, and ``broken``,
+    that only the baseline's does. ``mended, overlap`` are those of them in which word overlap misled the one
+    that is wrong; ``broken, overlap`` likewise.
     """
 
     def depends(self, run: Run) -> Result:
