@@ -21,9 +21,7 @@ from demur.types import Pool
 POOLS = [
     Pool.of("Who sold the [old] mill?", ["The mill is old.", "Ada sold it.", "No."], [0, 1, 0], "a"),
     Pool.of("Which oil does the saw need?", ["Does the saw need a blade?", "Chain oil."], [0, 1], "b"),
-    Pool.of(
-        "Who lit the kiln?", ["Eve lit the kiln.", "It is next to the door of the workshop."], [1, 0], "d"
-    ),
+    Pool.of("Who lit the kiln?", ["Eve lit the kiln.", "It is next to the workshop."], [1, 0], "d"),
     Pool.of("Who left?", ["Bob left early in the evening.", "Ada."], [1, 0], "c"),
 ]
 
