@@ -119,4 +119,8 @@ def test_what_is_misused_is_said(data: Path, tmp_path: Path) -> None:
     del held["scores"]
     old.write_text(json.dumps(held), "utf-8")
     assert "the report old does not hold scores" in refused(data, "--cases", old, "length")
+    formats.write_pools(data, [Pool.of("q", ["x", "y"], [1, 0], "tied"), Pool.of("q", ["x"], [1], "all")])
+    assert "(no wrong answer: 1, a tie between right and wrong: 1); name labelled" in refused(
+        data, "--cases", "bm25", "length"
+    )
     assert "--top is for --cases" in refused(data, "--ranker", "bm25", "--top", "3")

@@ -152,7 +152,7 @@ def _agreement(folder: Path) -> Table:
 
 def _cases(folder: Path) -> Table:
     measures = ["questions", "wrong", "no shared words", "mended", "broken"]
-    column = Column("animals", _animals(folder))
+    column = Column("handbook", "example/questions")
     found = _table("cases", measures, column, Row("bm25", ranker="bm25"), baseline="bm25")
     found.row.append(Row("length", ranker="length"))
     return found

@@ -28,7 +28,7 @@ def measure_cases(
     between: tuple[str, str], data: str | None, read_as: str | None, top: int, output: str | None, json: bool
 ) -> None:
     """Find the cases of two reports or rankers, and show or write them."""
-    from demur.errors import UsageError
+    from demur.errors import DataError, UsageError
     from demur.evaluation import cases
     from demur.files import replacing
 
@@ -41,6 +41,10 @@ def measure_cases(
         raise UsageError(f"{between[0]} is named twice; name two rankers, or two reports")
     pools = read_pools(data, read_as)
     found = cases({_named(each, between): _report(each, pools, data) for each in between}, pools, data=data)
+    if not found.every:
+        why = ", ".join(f"{reason}: {count:,}" for reason, count in found.left_out.items() if count)
+        fix = "name labelled questions that both have ranked"
+        raise DataError(f"no question tells the two rankers apart ({why})", path=data, fix=fix)
     if output is not None:
         from json import dump
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from demur.data import relevant as lowest_right
-from demur.errors import DataError, UsageError, count_of
+from demur.errors import UsageError, count_of
 from demur.evaluation.comparison.error_groups import GROUPS, groups_of
 from demur.evaluation.comparison.near_duplicates import Doubtful, doubtful_labels, near_duplicates
 from demur.evaluation.comparison.wording import shared_words
@@ -159,10 +159,6 @@ def cases(
                 for at in (0, 1)
             )
             every.append(Case(pool.id, pool.question, (one, other)))
-    if not every:
-        why = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.items())
-        fix = "name labelled questions that both have ranked"
-        raise DataError(f"no question tells the two rankers apart ({why})", path=data or None, fix=fix)
     counts = {reason: left_out[reason] for reason in LEFT_OUT}
     return Cases((names[0], names[1]), data, tuple(every), counts, doubtful_labels(pools, lowest))
 
