@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -63,11 +64,17 @@ def test_plain_text_has_asterisks_and_no_escapes(data: Path) -> None:
     assert "labels in doubt: 0 of 9\n" in done.stdout
 
 
-def terminal(top: int = 5, **how: object) -> str:
+def terminal(top: int = 5, **how: Any) -> str:
     scores = [[[1, 0, 0], [1, 0], [1, 0], [1, 0]], [[0, 1, 0], [0, 1], [1, 0], [1, 0]]]
     found = {name: evaluate(each, POOLS, "P@1") for name, each in zip(("[b]", "other"), scores, strict=True)}
-    settings = {"force_terminal": True, "width": 100, "highlight": False, "color_system": "standard", **how}
-    console = Console(file=(out := io.StringIO()), **settings)  # type: ignore[arg-type]
+    settings: dict[str, Any] = {
+        "force_terminal": True,
+        "width": 100,
+        "highlight": False,
+        "color_system": "standard",
+        **how,
+    }
+    console = Console(file=(out := io.StringIO()), **settings)
     show(cases(found, POOLS, data="toy"), top, console)
     return out.getvalue()
 
@@ -82,7 +89,7 @@ def test_a_terminal_marks_shared_words_and_shows_what_brackets_hold() -> None:
 
 
 @pytest.mark.parametrize("how", [{"no_color": True}, {"color_system": None}])
-def test_without_colour_there_are_asterisks(how: dict[str, object]) -> None:
+def test_without_colour_there_are_asterisks(how: dict[str, Any]) -> None:
     shown = terminal(**how)
     assert "The *mill* is *old*." in shown
     assert "\x1b[31m" not in shown and "\x1b[32m" not in shown
@@ -98,7 +105,7 @@ def test_long_answers_are_cut_in_the_middle_of_nothing_that_is_marked() -> None:
     long = " ".join(["mill"] * 200)
     pools = [Pool.of("a mill?", [long, "b\x1b[2J\nc"], [0, 1], "a")]
     found = {str(n): evaluate([[n, 1 - n]], pools, "P@1") for n in (0, 1)}
-    console = Console(file=(out := io.StringIO()), width=9_999, soft_wrap=True)  # type: ignore[call-arg]
+    console = Console(file=(out := io.StringIO()), width=9_999, soft_wrap=True)
     show(cases(found, pools), 5, console)
     assert out.getvalue().count("*mill*") == 80 and "…" in out.getvalue()
     assert "b\ufffd[2J c" in out.getvalue()

@@ -36,7 +36,9 @@ class Wording:
 def wording(text: str) -> Wording:
     """What a text says."""
     stem, shouts = stemmer("english"), text.isupper()
-    words, capitals, smalls = set(), set(), set()
+    words: set[str] = set()
+    capitals: set[str] = set()
+    smalls: set[str] = set()
     last = 0
     for word, start, end in token_spans(text):
         begins = not words or not _ENDS.isdisjoint(text[last:start])
