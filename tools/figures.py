@@ -112,7 +112,7 @@ def _said(template: Path, place: str, ways: list[str]) -> str:
     if "gain" in ways:
         text = f"{cell.difference:+.3f}"
     elif cell.low is None or cell.high is None:
-        text = f"{cell.mean:,.3g}"
+        text = f"{cell.mean:,.0f}" if float(cell.mean or 0).is_integer() else f"{cell.mean:,.3g}"
     else:
         text = f"{cell.mean:.3f}" + f" ({cell.low:.3f}–{cell.high:.3f})" * ("bare" not in ways)
     return text + mark(cell) * ("marked" in ways)

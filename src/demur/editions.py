@@ -31,7 +31,7 @@ NETS = (
 )
 OBJECTIVES = ("debiased", "decorrelation", "distilled", "group-dro", "irgan", "plain", "scan")
 _AS_FILES = ("mini",)  # the ranker of that name is not a torch network, but a file made of one
-TABLES = ("agreement", "curves", "gates", "guarantee", "quoting", "ranking", "reading")
+TABLES = ("agreement", "cases", "curves", "gates", "guarantee", "labels", "quoting", "ranking", "reading")
 VECTORS = ("cbow", "ppmi", "skipgram")
 
 STANDS_ON: dict[str, tuple[str, ...]] = {

@@ -150,14 +150,36 @@ def _agreement(folder: Path) -> Table:
     return found
 
 
+def _cases(folder: Path) -> Table:
+    measures = ["questions", "wrong", "no shared words", "mended", "broken"]
+    column = Column("handbook", "example/questions")
+    found = _table("cases", measures, column, Row("bm25", ranker="bm25"), baseline="bm25")
+    found.row.append(Row("length", ranker="length"))
+    return found
+
+
+def _doubtful(folder: Path) -> str:
+    said = ["the ape of the wood is in a big tree", "the ape in the wood is in a big tree", "nothing"]
+    pools = [Pool.of("where is it?", said, [1, label, 0], id=str(label)) for label in (0, 1)]
+    formats.write_pools(folder / "doubtful.jsonl", pools)
+    return str(folder / "doubtful.jsonl")
+
+
 def _reader() -> str:
     return f'span-reader(model="{toys.answerer()}", threshold=1e6)'
 
 
 TABLES: dict[str, Callable[[Path], Table]] = {
     "agreement": _agreement,
+    "cases": _cases,
     "curves": _curves,
     "gates": _gates,
+    "labels": lambda folder: _table(
+        "labels",
+        ["judged", "labels", "pairs", "same_words", "questions"],
+        Column("animals", _doubtful(folder)),
+        Row("near-duplicates", labels="near-duplicates"),
+    ),
     "quoting": lambda folder: _table(
         "quoting", ["EM", "F1"], Column("ships", _passages(folder)), Row("reader", reader=_reader())
     ),

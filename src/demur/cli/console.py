@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _ENDLESS = 100_000  # characters in a line of a file or a pipe
+_BREAKS = dict.fromkeys(map(ord, "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -52,6 +53,11 @@ def say(text: str) -> None:
 def harmless(text: str) -> str:
     """The text, as long as it was, with a mark for each character that could command a terminal."""
     return "".join("\ufffd" if (ord(c) < 32 and c not in "\t\n") or 127 <= ord(c) < 160 else c for c in text)
+
+
+def one_line(text: str) -> str:
+    """The text in one line, as long as it was, with nothing in it that could command a terminal."""
+    return harmless(text.translate(_BREAKS))
 
 
 def _forgive() -> None:

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from demur.evaluation.comparison.cases import Case, Cases, cases
     from demur.evaluation.comparison.compare import Comparison, Row, compare
     from demur.evaluation.comparison.significance import holm, mcnemar, p_value, permutation, wilcoxon
     from demur.evaluation.conventions import CONVENTIONS, Convention, Rules, convention
@@ -42,6 +43,8 @@ __all__ = [
     "APerror",
     "Answered",
     "Answers",
+    "Case",
+    "Cases",
     "Comparison",
     "Convention",
     "Coverage",
@@ -60,6 +63,7 @@ __all__ = [
     "Rules",
     "Selective",
     "Success",
+    "cases",
     "compare",
     "convention",
     "curve",
@@ -83,6 +87,7 @@ __all__ = [
 _HOMES = {
     "selective.answered": ("Answered",),
     "selective.bootstrap": ("Difference", "difference", "measure_answers"),
+    "comparison.cases": ("Case", "Cases", "cases"),
     "comparison.compare": ("Comparison", "Row", "compare"),
     "selective.ordered": ("Answers", "Drawn"),
     "conventions": ("CONVENTIONS", "Convention", "Rules", "convention"),

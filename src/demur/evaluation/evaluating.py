@@ -14,7 +14,7 @@ from demur.errors import DataError, UsageError, count_of
 from demur.evaluation.conventions import Convention
 from demur.evaluation.conventions import convention as find_convention
 from demur.evaluation.intervals import Estimate, estimates
-from demur.evaluation.judged import Judged, Qrels, Run
+from demur.evaluation.judged import Firsts, Judged, Qrels, Run
 from demur.evaluation.measures import Measure, parse_measures
 from demur.evaluation.ranked import rank
 from demur.evaluation.report import Report
@@ -181,6 +181,7 @@ def _report(
         data=data,
         answered=answered,
         labels=tuple(hash for hash, keep in zip(judged.fingerprints, kept.tolist(), strict=True) if keep),
+        scores=Firsts(judged, np.flatnonzero(kept)),
         confidence=confidence,
         seed=seed,
     )

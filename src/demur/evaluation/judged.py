@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from demur.types import FloatArray, IntArray, Pool
 log = logging.getLogger(__name__)
 
 HIGHEST = 2**31 - 1  # labels: pools times labels must fit into 64 bits
+FIRSTS = 100  # candidates of a pool whose scores a report holds
 
 Run = Mapping[str, Mapping[str, float]]
 Qrels = Mapping[str, Mapping[str, int]]
@@ -148,6 +149,29 @@ class Judged:
             _hash(sorted((id, int(mark)) for id, mark in pool.items() if mark is not None))
             for pool in self.judgements
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Firsts(Sequence[Mapping[str, float]]):
+    """For each of some pools the scores of its first candidates, best first, made when they are asked for."""
+
+    judged: Judged
+    places: IntArray
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, float]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[dict[str, float]]: ...
+    def __getitem__(self, at: int | slice) -> dict[str, float] | list[dict[str, float]]:
+        if isinstance(at, slice):
+            return [self[n] for n in range(len(self))[at]]
+        start, end = self.judged.bounds[self.places[at] :][:2].tolist()
+        scores = np.nan_to_num(self.judged.scores[start:end])  # JSON has no infinity
+        order = np.argsort(-scores, kind="stable")[:FIRSTS].tolist()
+        return {self.judged.documents[start + n]: float(scores[n]) for n in order}
 
 
 @dataclass

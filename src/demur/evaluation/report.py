@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ class Report:
     data: str = ""
     labels: tuple[str, ...] = ()
     """For each pool, a hash of what was judged; empty in reports that do not say."""
+    scores: Sequence[Mapping[str, float]] = ()
+    """For each pool, the scores of its first 100 candidates; empty in reports that do not say."""
     confidence: float = 0.95
     seed: int = 0
 
@@ -73,6 +76,7 @@ class Report:
             "seed": self.seed,
             **({} if self.answered is None else {"answers": self._answers(self.answered)}),
             "per_pool": self.per_pool,
+            "scores": {name: dict(first) for name, first in zip(self.ids, self.scores, strict=False)},
         }
 
     def _answers(self, answered: Answered) -> dict[str, Any]:
@@ -91,6 +95,7 @@ class Report:
             table = np.array(rows, np.float64).reshape(len(rows), len(names))
             known = {key: value[key] for key in ("ranker", "data", "confidence", "seed") if key in value}
             hashes = value.get("labels") or {}  # one text in reports of version 0.1: it said too little
+            held = value.get("scores") or {}
             return cls(
                 measures=measures,
                 convention=str(value["convention"]),
@@ -99,6 +104,7 @@ class Report:
                 values=dict(zip(names, table.T, strict=True)),
                 answered=None if answers is None else Answered.from_json(answers, tuple(per_pool)),
                 labels=() if isinstance(hashes, str) else tuple(str(hashes[id]) for id in per_pool if hashes),
+                scores=tuple(_numbers(held[id]) for id in per_pool if held),
                 **known,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -121,3 +127,7 @@ class Report:
         with replacing(path) as file:
             json.dump(self.to_json(), file, ensure_ascii=False, indent=1, allow_nan=False)
             file.write("\n")
+
+
+def _numbers(scores: Mapping[str, Any]) -> dict[str, float]:
+    return {str(name): float(score) for name, score in scores.items()}

@@ -17,6 +17,8 @@ KEYS: dict[str, tuple[set[str], set[str]]] = {
     "gates": ({"ranker", "fit", "qualifier", "risk", "splits", "confidence"}, {"train", "dev", "vectors"}),
     "agreement": ({"answers", "agreement", "splits", "confidence"}, set()),
     "quoting": ({"reader"}, {"train", "vectors"}),
+    "cases": (set(), {"ranker", "baseline", *_LEARNING}),
+    "labels": ({"labels"}, set()),
     "reading": (
         {"reader", "doubt", "fit", "splits", "confidence"},
         {"train", "others", "passes", "vectors", "derived"},
@@ -67,6 +69,8 @@ class Stage:
 class Row:
     """A method of a table; without a ranker, trainer, reader or answers it is one that demur lacks yet.
 
+    A table of labels checks them by the rule that its row names.
+
     A `reader`'s answers are doubted by a `doubt`, such as ``proba``, or ``oracle``; `others` are readers that
     are asked too, separated by semicolons, or there are so many `passes` with dropout.
 
@@ -89,6 +93,7 @@ class Row:
     risk: float = 0.0
     answers: str = ""
     agreement: str = ""
+    labels: str = ""
     reader: str = ""
     doubt: str = ""
     others: str = ""
@@ -101,7 +106,7 @@ class Row:
     @property
     def runs(self) -> bool:
         """Whether there is something to run."""
-        return bool(self.ranker or self.trainer or self.answers or self.reader)
+        return bool(self.ranker or self.trainer or self.answers or self.reader or self.labels)
 
     @property
     def shown(self) -> str:

@@ -60,10 +60,21 @@ def evaluate(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Number of random seeds of the suite.")] = 5,
+    cases: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B",
+            help="Show where two rankers differ, and count their errors by group. A and B are rankers, or "
+            "reports that demur evaluate -o wrote.",
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="With --cases: how many questions to show for each.")] = 5,
     output: Annotated[
         str | None,
         typer.Option(
-            "-o", "--output", help="Also write the report as JSON, for demur compare; with --suite, a folder."
+            "-o",
+            "--output",
+            help="Also write the report as JSON, for demur compare or --cases; with --suite, a folder.",
         ),
     ] = None,
     json: JsonFlag = False,
@@ -71,8 +82,8 @@ def evaluate(
     """Evaluate rankings (MAP, RR, …) or quoted answers (EM, F1, …), with confidence intervals."""
     from demur.errors import UsageError
 
-    if suite is not None:
-        others = {
+    if suite is not None or cases is not None:
+        unsaid = {
             "--reader": reader is None,
             "--answers": answers is None,
             "--run": run is None,
@@ -84,8 +95,20 @@ def evaluate(
             "--confidence": confidence == 0.95,
             "--seed": seed == 0,
         }
-        if said := [option for option, unsaid in others.items() if not unsaid]:
-            raise UsageError(f"a suite has its own measures and convention; leave out {', '.join(said)}")
+        what = "a suite has its own measures and convention"
+        if cases is not None:
+            what = "--cases takes only DATA"
+            unsaid |= {"--ranker": ranker is None, "--suite": suite is None, "--seeds": seeds == 5}
+        if said := [option for option, missing in unsaid.items() if not missing]:
+            raise UsageError(f"{what}; leave out {', '.join(said)}")
+    if cases is None and top != 5:
+        raise UsageError("--top is for --cases; leave it out")
+    if cases is not None:
+        from demur.cli.evaluation.cases import measure_cases
+
+        measure_cases(cases, data, read_as, top, output, json)
+        return
+    if suite is not None:
         from demur.cli.evaluation.suite import measure_suite
 
         measure_suite(suite, data, read_as, ranker, seeds, output, json)

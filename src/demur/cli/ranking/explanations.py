@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from demur.cli.console import harmless, note, say, stdout
+from demur.cli.console import harmless, note, one_line, say, stdout
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _PAIRS = 12  # shown to people; JSON has all
 _STYLES = ((0.7, "bold reverse"), (0.4, "bold underline"), (0.1, "underline"))  # from which share of the most
-_BREAKS = dict.fromkeys(map(ord, "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), " ")
 
 
 def explanations(ranker: Ranker, question: str, candidates: Sequence[Candidate]) -> dict[str, Explanation]:
@@ -100,7 +99,7 @@ def marked(text: str, adds: dict[tuple[int, int], float], most: float) -> Text:
     """The text in one line, its words marked by their share of the most that any adds."""
     from rich.text import Text
 
-    shown = Text(harmless(text.translate(_BREAKS)))
+    shown = Text(one_line(text))
     for (start, end), add in adds.items():
         style = next((style for share, style in _STYLES if most > 0 and add >= share * most), "")
         shown.stylize(style, start, end)

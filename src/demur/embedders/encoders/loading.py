@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -199,6 +200,8 @@ def device_named(device: str) -> str:
     gpu = torch.cuda.is_available()
     if device == "cuda" and not gpu:
         raise UsageError("device=cuda, but torch sees no such GPU here; use device=cpu or auto")
+    if gpu and device != "cpu" and (number := os.environ.get("LOCAL_RANK")):  # one of several, of torchrun
+        torch.cuda.set_device(int(number) % torch.cuda.device_count())
     return ("cuda" if gpu else "cpu") if device == "auto" else device
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from demur.experiments.kinds.agreement import Agreement
 from demur.experiments.kinds.base import Figure, Kind, Loaded
+from demur.experiments.kinds.cases import Errors, Labels
 from demur.experiments.kinds.curves import Curves
 from demur.experiments.kinds.gates import Gates
 from demur.experiments.kinds.quoting import Quoting
@@ -17,6 +18,8 @@ KINDS: dict[str, Kind] = {
     "agreement": Agreement(),
     "reading": Reading(),
     "quoting": Quoting(),
+    "cases": Errors(),
+    "labels": Labels(),
 }
 
 __all__ = ["KINDS", "Figure", "Kind", "Loaded"]

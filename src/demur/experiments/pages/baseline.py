@@ -60,7 +60,7 @@ def mark(cell: Cell) -> str:
 
 def legend(table: Table) -> str:
     """What the signs mean, where there may be any."""
-    if not (names := table.baselines):
+    if not (names := table.baselines) or table.kind == "cases":  # counts are not tested
         return ""
     best = (
         " ★: the best of its column, significantly above the second best (the same test, Holm's correction "

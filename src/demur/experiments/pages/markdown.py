@@ -83,6 +83,8 @@ def section(table: Table, results: Path, found: Sequence[Cell] | None = None, se
             parts.append(legend(table))
         if missing := _missing(table, found):
             parts.append(f"Not run yet: {'; '.join(missing)}.")
+    elif table.kind == "labels":
+        parts.append(dataset_grid(table, found))
     else:
         for column in table.column:
             names = column_names(table, column)
@@ -160,6 +162,16 @@ def column_grid(table: Table, found: Iterable[Cell], quiet: Container[str] = ())
             lines.append(f"| {side} | " + " | ".join(by_place[place] for place in places) + " |")
         grids.append("\n".join(lines))
     return "\n\n".join(grids)
+
+
+def dataset_grid(table: Table, found: Iterable[Cell]) -> str:
+    """The cells of a table of one row: datasets against measures."""
+    by_place = {(cell.column, cell.measure): show(cell) for cell in found}
+    lines = ["| | " + " | ".join(table.measures) + " |", "|---|" + "---|" * len(table.measures)]
+    for column in table.column:
+        shown = [by_place[column.name, measure] for measure in table.measures]
+        lines.append(f"| {column.name} | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
 
 
 def _said(by_place: dict[tuple[str, str, str], str], **at: str) -> bool:

@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import itertools
 import logging
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -278,8 +277,6 @@ class CrossEncoder(Trainer):
     def _key(self, taught: Sequence[Pool], start: CrossEncoderRanker | None, dev: Sequence[Pool] = ()) -> str:
         """A hash of the settings, the start and what is learnt from: no checkpoint is taken for another's."""
         said = f"{self.known_by} {start.fingerprint if start else ''}"
-        if (world := os.environ.get("WORLD_SIZE", "1")) != "1":  # then a step is another one
-            said += f" {world}"
         digest = hashlib.sha256(said.encode())
         for pool in (*taught, *dev):
             digest.update(repr((pool.question, [(c.text, c.label) for c in pool.candidates])).encode())

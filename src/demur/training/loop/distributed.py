@@ -26,6 +26,7 @@ class Processes:
 
     rank: int = 0
     world: int = 1
+    seed: int = 0
 
     def add(self, weights: Sequence[torch.Tensor], loss: float) -> float:
         """The sum of all processes' losses; their gradients are added up in place."""
@@ -44,6 +45,24 @@ class Processes:
                 dist.all_reduce(weight.grad)
         return float(facts[0])
 
+    def first(self, value: float, device: torch.device) -> float:
+        """The first process's value, so that all decide alike where GPUs round apart."""
+        if self.world == 1:
+            return value
+        import torch
+        import torch.distributed as dist
+
+        said = torch.tensor([value], dtype=torch.float64, device=device)
+        dist.broadcast(said, 0)
+        return float(said[0])
+
+    def draw(self, number: int) -> None:
+        """Begin a change's random numbers: each process has its own, also after a kill."""
+        if self.world > 1:
+            import torch
+
+            torch.manual_seed((self.seed * 1_000_003 + number) * self.world + self.rank)
+
 
 def leads() -> bool:
     """Whether this process is the one that writes: the first of several, or the only one."""
@@ -55,14 +74,23 @@ def processes(objective: Objective | None, device: str) -> Processes:
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:
         return Processes()
+    import torch
     import torch.distributed as dist
 
     if objective is not None and set(objective.state_dict()) - {n for n, _ in objective.named_parameters()}:
         raise UsageError("this trainer remembers things between steps, so it learns in one process only")
     if not dist.is_initialized():
-        dist.init_process_group("nccl" if device == "cuda" else "gloo")
+        dist.init_process_group(_backend(device))
         atexit.register(_part)
-    return Processes(dist.get_rank(), dist.get_world_size())
+    return Processes(dist.get_rank(), dist.get_world_size(), torch.initial_seed() % 2**31)
+
+
+def _backend(device: str) -> str:
+    """What carries gradients: nccl between GPUs, if each process has one to itself."""
+    import torch
+
+    here = int(os.environ.get("LOCAL_WORLD_SIZE", os.environ["WORLD_SIZE"]))
+    return "nccl" if device == "cuda" and torch.cuda.device_count() >= here else "gloo"
 
 
 def _part() -> None:

@@ -95,11 +95,13 @@ def fit(
             learning, lr=schedule.learning_rate, weight_decay=schedule.weight_decay, fused=True
         )
         network.train()
+        shared = processes(objective, schedule.device)  # before a checkpoint sets the random numbers back
+        if checkpoint is not None and shared.world > 1:  # a change is of more steps then
+            checkpoint = checkpoint.with_stem(f"{checkpoint.stem}-{shared.world}")
         at = resumed(checkpoint, network, objective, optimiser)
         backward = Backward(schedule.precision, schedule.device, at)
         for told in at.log:
             report({**told, "resumed": True})
-        shared = processes(objective, schedule.device)
         updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * shared.world))
         said = kept = time.monotonic()
         pairs = 0
@@ -108,6 +110,7 @@ def fit(
             for group in optimiser.param_groups:
                 group["lr"] = schedule.learning_rate * schedule.rate(number, len(updates))
             optimiser.zero_grad(set_to_none=True)
+            shared.draw(number)
             mean, seen = 0.0, 0
             for part in parts[shared.rank :: shared.world]:
                 loss, count = backward.of(partial(loss_of, part), len(parts), learning)
@@ -132,7 +135,7 @@ def fit(
                 facts |= objective.told() if objective else {}
                 if judge is not None:
                     network.eval()
-                    facts["dev"] = judge()
+                    facts["dev"] = shared.first(judge(), learning[0].device)
                     at.keep_if_best(epoch, facts["dev"], network)
                     network.train()
                     if 0 < schedule.patience <= epoch - at.best_epoch:
