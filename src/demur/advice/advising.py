@@ -92,7 +92,10 @@ def advise(
 ) -> Advice:
     """The method to take for these pools, from what labels there are, in about so many minutes."""
     if not pools or not any(len(pool) for pool in pools):
-        raise UsageError("there are no candidates in these pools, so there is nothing to rank")
+        raise UsageError(
+            "there are no candidates in these pools, so there is nothing to rank; "
+            "give questions with their candidates"
+        )
     if minutes <= 0 or folds < 2 or seed < 0:
         raise UsageError("minutes must be above 0, folds 2 or more, and the seed 0 or more")
     if risk is not None and not 0 < risk < 1:
@@ -264,7 +267,7 @@ def final(advice: Advice, pools: Sequence[Pool], seed: int) -> Ranker:
     return advice.method.learn(*inner([pool for pool in pools if is_labelled(pool)], seed), seed)
 
 
-def save(advice: Advice, pools: Sequence[Pool], folder: str | Path, seed: int) -> Ranker:
+def save(advice: Advice, pools: Sequence[Pool], folder: str | Path, seed: int = 0) -> Ranker:
     """The ranker of the chosen method, trained on all labelled pools and written as a model folder."""
     from demur.advice.card import text
     from demur.rankers.opening import save as write

@@ -38,7 +38,10 @@ class Rules:
         if self.ties not in TIES:
             raise UsageError(f"ties={self.ties!r} is not one of {', '.join(TIES)}")
         if self.map_over == "found" and self.ties == "expected":
-            raise UsageError("MAP over the positives found needs settled ties, not expected ones")
+            raise UsageError(
+                "MAP over the positives found needs settled ties, not expected ones; "
+                "choose another rule for ties"
+            )
 
 
 @dataclass(frozen=True)

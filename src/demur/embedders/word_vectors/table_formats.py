@@ -165,7 +165,9 @@ def check_name(path: str | Path, half: bool = False) -> str:
         fix = f"let it end in {', '.join(ENDINGS)}, .txt.gz or .vec.gz"
         raise UsageError(f"{path}: the name does not say how to write vectors; {fix}")
     if half and ending != ".safetensors":
-        raise UsageError(f"{path}: only .safetensors holds half-width numbers")
+        raise UsageError(
+            f"{path}: only .safetensors holds half-width numbers; name such a file, or leave out half"
+        )
     return ending
 
 
