@@ -22,7 +22,7 @@ VERBS = [
     ("rank", "which ape?", "--candidates", "answers.txt", "--explain"),
     ("evaluate", "pools.jsonl", "--ranker", "bm25"),
     ("calibrate", "bm25", "pools.jsonl", "--plan"),
-    ("reproduce", "scarce", "table1", "--cached", "--column", "selqa"),
+    ("reproduce", "mini", "--cached"),
     ("kb", "add", "a.kb", "guide.md", "--words-only"),
     ("data", "list"),
     ("data", "show", "wikiqa"),
@@ -81,7 +81,11 @@ def completed(*words: str) -> list[str]:
         "COMP_WORDS": " ".join(("demur", *words)),
         "COMP_CWORD": str(len(words)),
     }
-    command = [sys.executable, "-m", "demur"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv[0] = 'demur'; import demur.cli.main as d; d.main()",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.stderr == ""
     return done.stdout.split()

@@ -43,7 +43,7 @@ DONE = [
     GATE,
     ("advise", "unlabelled.jsonl", "--label-next", "2"),
     ("advise", "unlabelled.jsonl"),
-    ("reproduce", "scarce", "table1", "--cached", "--column", "selqa"),
+    ("reproduce", "mini", "--cached"),
     ("kb", "add", "a.kb", "guide.md"),
     ("kb", "update", "a.kb", "--words-only"),
     ("kb", "status", "a.kb"),
@@ -67,6 +67,7 @@ FAILED = [
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DEMUR_DATA", str(tmp_path))
+    monkeypatch.setattr("demur.advice.labelling.installed", lambda extra: False)
     formats.write_pools("pools.jsonl", POOLS)
     formats.write_pools("others.jsonl", [Pool.of(f"{p.question}?", p.answers, p.labels, p.id) for p in POOLS])
     formats.write_pools("unlabelled.jsonl", [Pool.of(p.question, p.answers, id=p.id) for p in POOLS])

@@ -149,7 +149,7 @@ class Score(TypedDict):
 
 
 class ScoreFolder(Score):
-    """The same of a folder, or of --engine ray: `failed` says what is wrong with files that were left out."""
+    """What was written for a folder, or by --engine ray; `failed` says which files were left out, and why."""
 
     engine: str
     files: int

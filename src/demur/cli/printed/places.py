@@ -42,7 +42,7 @@ class Source(TypedDict):
 
 
 class BaseStatus(Base):
-    """The same, with the language of the texts and each file in the base."""
+    """What is in the base, with the language of its texts and each of its files."""
 
     stem: str
     listed: list[Source]
@@ -84,12 +84,12 @@ class Vectors(TypedDict):
 
 
 class VectorsShown(Vectors):
-    """The same; `nearest` with --like: words and their cosines."""
+    """What a file of word vectors holds; `nearest` with --like: words and their cosines."""
 
     nearest: NotRequired[dict[str, float]]
 
 
 class VectorsWritten(Vectors):
-    """The same, and the file that was written."""
+    """The file of word vectors that was written, and what it holds."""
 
     output: str

@@ -33,7 +33,7 @@ class Doubt(TypedDict):
 
 
 class DoubtAndGate(Doubt, Gate):
-    """With --doubt and --risk: both."""
+    """With --doubt and --risk: what was trained, and the gate."""
 
 
 class DoubtAndNoGate(Doubt, NoGate):
