@@ -54,4 +54,4 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         return float(value)
     if hint is Any or type(value) is hint or type(value) in inner:
         return value
-    raise UsageError(f"{where} is {value!r}, which should be of type {getattr(hint, '__name__', hint)}")
+    raise UsageError(f"{where} is {value!r}, which must be of type {getattr(hint, '__name__', hint)}")

@@ -99,7 +99,7 @@ def advise(
     if minutes <= 0 or folds < 2 or seed < 0:
         raise UsageError("minutes must be above 0, folds 2 or more, and the seed 0 or more")
     if risk is not None and not 0 < risk < 1:
-        raise UsageError(f"a risk is a share of answers, above 0 and below 1 such as 0.1, and not {risk:g}")
+        raise UsageError(f"risk={risk:g} must be a share of answers above 0 and below 1, such as 0.1")
     deadline = clock() + 60 * minutes
     labelled = [pool for pool in pools if is_labelled(pool)]
     informative = sum(map(is_informative, labelled))

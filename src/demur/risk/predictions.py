@@ -42,7 +42,9 @@ class Predictions:
                 "mend what it comes from"
             )
         if (self.correct & ~(self.answerable & self.predicted)).any():
-            raise UsageError("an answer can only be right where one is predicted and the question has one")
+            raise UsageError(
+                "correct must be false where no answer is predicted, or where the question has none"
+            )
 
     @classmethod
     def of_pools(
