@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import demur
+from demur.kb.folder import KnowledgeBase
 
 GOLDEN = Path(__file__).with_name("public_api.txt")
 ROOMS = "advice", "asking", "data", "doubt", "embedders", "errors", "evaluation", "kb", "rankers", "reading"
@@ -28,6 +29,7 @@ def lines() -> list[str]:
         module = importlib.import_module(f"demur.{room}")
         names = getattr(module, "__all__", None) or _own(module)
         found += [line for name in names for line in _lines(f"demur.{room}.{name}", getattr(module, name))]
+    found += _lines("demur.kb.KnowledgeBase", KnowledgeBase)
     return sorted(set(found))
 
 
@@ -60,12 +62,15 @@ def _lines(name: str, thing: Any) -> Iterator[str]:
 
 
 def _signature(thing: Any) -> str:
+    if getattr(thing, "_is_protocol", False):
+        return ""
     try:
         said = str(inspect.signature(thing))
     except (TypeError, ValueError):
         return ""
-    said = re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"<\1>", said)
-    return re.sub(r" at 0x[0-9a-f]+", "", said).replace("'", "")
+    said = re.sub(r"(: |-> )(['\"])(.*?)\2", r"\1\3", said)  # annotations are texts; defaults stay in quotes
+    said = re.sub(r"ForwardRef\('([^']*)'[^)]*\)", r"\1", said)
+    return re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"<\1>", said)
 
 
 if __name__ == "__main__":
