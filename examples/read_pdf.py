@@ -29,6 +29,5 @@ for question in sys.argv[2:] or QUESTIONS:
     place = found.candidate.extra["source"]
     quote = found.span.text if found.span else found.candidate.text
     print(f"  “{quote}”  ({place}, confidence {found.confidence:.2f})")
-if session.gate is not None:
-    print(f"\n{session.gate.promise}")
-    print("Those questions were not about your file: see docs/how-to.md to calibrate a gate for it.")
+print(f"\n{getattr(session.gate, 'promise', 'No gate is set.')}")
+print("It was not made on your file: docs/how-to.md says how to calibrate a gate for it.")

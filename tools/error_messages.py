@@ -63,9 +63,8 @@ def _assigned(top: ast.AST) -> dict[str, list[ast.expr]]:
     """What is assigned to each name."""
     found: dict[str, list[ast.expr]] = {}
     for node in ast.walk(top):
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            if isinstance(target, ast.Name):
-                found.setdefault(target.id, []).append(node.value)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            found.setdefault(node.targets[0].id, []).append(node.value)
     return found
 
 

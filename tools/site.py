@@ -11,8 +11,10 @@ import demur
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "build" / "pages"
-COPIED = "docs", "examples", "results/pictures", "results/robust", "results/README.md", "LICENSE"
-COPIED += "README.md", "CONTRIBUTING.md", "CHANGELOG.md"
+COPIED = [
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs", "examples", "deploy"),
+    *("tools/engines.py", "results/README.md", "results/pictures", "results/robust"),
+]
 ROOMS = (
     "asking",
     "data",
@@ -61,7 +63,9 @@ def listed(folder: Path) -> str:
 
 def reference() -> str:
     """The public names of demur and of its rooms, for mkdocstrings to fill in."""
-    parts = ["# Reference, from the docstrings", *(f"::: demur.{name}" for name in demur.__all__)]
+    homes = {"kb": "kb.folder.KnowledgeBase"}  # demur.kb is a module that is called like this class
+    parts = ["# Python, from the docstrings"]
+    parts += [f"::: demur.{homes.get(name, name)}" for name in demur.__all__]
     for room in ROOMS:
         module = importlib.import_module(f"demur.{room}")
         names = getattr(module, "__all__", [])

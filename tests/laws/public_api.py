@@ -18,8 +18,10 @@ import demur
 from demur.kb.folder import KnowledgeBase
 
 GOLDEN = Path(__file__).with_name("public_api.txt")
-ROOMS = "advice", "asking", "data", "doubt", "embedders", "errors", "evaluation", "kb", "rankers", "reading"
-ROOMS += "risk", "scale", "scoring", "training"
+ROOMS: tuple[str, ...] = (
+    *("advice", "asking", "data", "doubt", "embedders", "errors", "evaluation", "kb", "rankers", "reading"),
+    *("risk", "scale", "scoring", "training"),
+)
 
 
 def lines() -> list[str]:
