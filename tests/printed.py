@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from typer import Typer
@@ -63,11 +63,11 @@ def strict(part: Any) -> Any:
 
 def _verb() -> str | None:
     """The verb that is being run, by the functions on the stack."""
-    frame = sys._getframe()
+    frame: FrameType | None = sys._getframe()
     while frame is not None:
         if frame.f_code in _codes():
             return _codes()[frame.f_code]
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return None
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 
 import demur
+from demur.cli.printed import VERBS
 from tools import advised, claims, determinism, figures, guarantee, house, named, speed
 from tools import asked as asking
 from tools import json_schemas as schemas
@@ -216,7 +217,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "guarantee.svg": guarantee.picture,
     "results.md": results,
     **{f"results/{name}.md": partial(paper, name) for name in PAPERS},
-    **{schemas.name(verb): partial(schemas.page, verb) for verb in schemas.VERBS},
+    **{schemas.name(verb): partial(schemas.page, verb) for verb in VERBS},
     "settings.md": lambda: NOTICE + named.settings(),
     "speed.md": lambda: NOTICE + speed.page(),
     "../README.md": readme,

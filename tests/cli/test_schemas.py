@@ -81,7 +81,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def made(words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """What the command needs, if other commands make it."""
-    before = {
+    before: dict[str, list[tuple[str, ...]]] = {
         "gate.json": [(*GATE, "-o", "gate.json")],
         "a.json": [("evaluate", "pools.jsonl", "--ranker", name, "-o", f"{file}.json")
                    for name, file in (("bm25", "a"), ("length", "b"))],

@@ -25,7 +25,7 @@ def test_each_says_what_to_do() -> None:
 
 
 def test_one_that_does_not_is_noticed() -> None:
-    bare = Message(store.Path(__file__), 1, "UsageError", "the file is odd", "")
+    bare = Message(Path(__file__), 1, "UsageError", "the file is odd", "")
     assert not bare.advises
 
 

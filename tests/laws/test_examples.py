@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,7 +83,7 @@ def ranking_model(folder: Path) -> Path:
         for _ in range(30):
             steps.zero_grad()
             right, wrong = network(**texts).logits[:, 0]
-            loss = torch.nn.functional.softplus(wrong - right)
+            loss: Any = torch.nn.functional.softplus(wrong - right)
             loss.backward()
             steps.step()
         network.save_pretrained(folder / "model")

@@ -104,9 +104,7 @@ class Mini(Trainer):
                 "more is 0 or more texts, whose place a teacher says; name one, as teacher=encoder"
             )
         if self.entries < 0 or (self.entries and not self.more):
-            raise UsageError(
-                "entries must be 0 or more questions; each is beside as many others as more says"
-            )
+            raise UsageError("entries must be 0 or more questions, each beside as many others as more says")
         if not 0 <= self.stay < 1:
             raise UsageError(f"stay={self.stay:g} must be a share from 0 to below 1")
 
