@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package clients clients-all engines contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve bench-scale browser dockerfile guarantee fold makers reproduce docs format clean
+.PHONY: run test package clients clients-all engines contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve bench-scale browser dockerfile guarantee fold errors api makers reproduce docs site format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -152,6 +152,14 @@ mini: $(VENV)/.dev
 fold: $(VENV)/.core
 	$(BIN)/python -m tools.fold
 
+# Every error message as it is in the code, to be read as a list.
+errors: $(VENV)/.core
+	@$(BIN)/python -m tools.error_messages
+
+# Writes down the public names and their signatures, after a change on purpose; see CONTRIBUTING.md.
+api: $(VENV)/.dev
+	PYTHONPATH=tests:. $(BIN)/python -m laws.public_api
+
 # Lists results whose maker HEAD cannot name.
 makers: $(VENV)/.core
 	$(BIN)/python -m tools.makers
@@ -165,6 +173,15 @@ reproduce: $(VENV)/.core
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m tools.make_docs
+
+# The documentation as a site in build/site, which fetches nothing from elsewhere; a dead link is an error. Its maker
+# is kept until May 2027; zensical, of the same people, reads mkdocs.yml too.
+SITE := mkdocs-material==9.8.2 mkdocs==1.6.1 'mkdocstrings[python]==1.0.8'
+site: $(VENV)/.dev
+	$(PYTHON) -m venv $(VENV)/site
+	$(VENV)/site/bin/pip install --quiet --disable-pip-version-check $(SITE)
+	$(BIN)/python -m tools.site
+	NO_MKDOCS_2_WARNING=1 $(VENV)/site/bin/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

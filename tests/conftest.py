@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import printed
+
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the suite runs in as many processes as there are cores
 os.environ["DEMUR_CACHE"] = tempfile.mkdtemp(prefix="demur-cache-")  # nobody's own cache is read or filled
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -17,6 +19,7 @@ settings.load_profile("untimed")
 DATA = os.environ.get("DEMUR_DATA", "")
 HAS_DATA = bool(DATA) and Path(DATA).is_dir()
 HERE = Path(__file__).parent
+printed.watch()
 EXTRAS = {HERE / line for line in (HERE / "extras.txt").read_text("utf-8").split()}
 
 

@@ -17,8 +17,11 @@ from pathlib import Path
 from rich.console import Console
 
 import demur
+from demur.cli.printed import VERBS
 from tools import advised, claims, determinism, figures, guarantee, house, named, speed
 from tools import asked as asking
+from tools import json_schemas as schemas
+from tools import versions as versions_of
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,6 +38,10 @@ FORMATS_INTRODUCTION = """Everything is read and written as a stream, gzipped or
 or without a BOM, with LF or CRLF. The ending of a name says the format; for JSONL the keys of the first line
 do. `-` is stdin or stdout.
 What is wrong with a file is said in one line, with its name and the line's number."""
+CLI_INTRODUCTION = """The result goes to stdout, everything else to stderr. The exit code is 0 when
+the work is done, 1 when it failed, and 2 when the command or its input is wrong; one line then says why. With
+`--json` the result is JSON, which a [schema](schemas/) describes. Colours and bars are for terminals only,
+and `NO_COLOR=1` leaves colours out. `demur --install-completion` teaches your shell verbs and options."""
 PICTURE = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, monospace; font-size: {char_height}px;
@@ -58,7 +65,7 @@ NOTICE = "<!-- Written by `make docs`. Do not edit by hand. -->\n\n"
 def cli() -> str:
     """`docs/cli.md`: the real --help of every verb."""
     pages = [f"## demur {verb}\n\n```text\n{_help(*verb.split())}```\n" for verb in house.verbs()]
-    return f"{NOTICE}# The command line\n\n```text\n{_help()}```\n\n" + "\n".join(pages)
+    return f"{NOTICE}# The command line\n\n{CLI_INTRODUCTION}\n\n```text\n{_help()}```\n\n" + "\n".join(pages)
 
 
 def _help(*words: str) -> str:
@@ -100,7 +107,7 @@ def formats() -> str:
     for home in (*homes, "demur.data.formats.trec"):
         text = inspect.getdoc(importlib.import_module(home)) or ""
         parts.append(f"## {home.rpartition('.')[2].replace('_', '-')}\n\n{text.replace('``', '`')}")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, versions_of.section()]) + "\n"
 
 
 def picture() -> str:
@@ -210,6 +217,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "guarantee.svg": guarantee.picture,
     "results.md": results,
     **{f"results/{name}.md": partial(paper, name) for name in PAPERS},
+    **{schemas.name(verb): partial(schemas.page, verb) for verb in VERBS},
     "settings.md": lambda: NOTICE + named.settings(),
     "speed.md": lambda: NOTICE + speed.page(),
     "../README.md": readme,

@@ -133,6 +133,15 @@ class MissingExtra(DemurError, ImportError):
     """A dependency that only an extra installs."""
 
 
+def refuse_newer(said: object, known: str, path: str | Path) -> None:
+    """Raise an error if a file's format, such as ``demur gate 2``, is ours but newer than the one known."""
+    kind, _, number = known.rpartition(" ")
+    of, _, later = said.rpartition(" ") if isinstance(said, str) else ("", "", "")
+    if of == kind and later.isascii() and later.isdigit() and int(later) > int(number):
+        what = f"was written by a newer demur (format {said!r}; this one knows {known!r})"
+        raise DataError(what, path=path, fix="upgrade demur")
+
+
 def require(module: str, *, extra: str) -> ModuleType:
     """The imported module, or one line naming the extra that brings it."""
     try:

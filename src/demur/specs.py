@@ -142,7 +142,7 @@ def parse(text: str) -> Spec:
         raise _unreadable(text, _LIST if _SEVERAL.match(rest) else "")
     at = float(behind[1]) if behind else None
     if at is not None and at > sys.float_info.max:
-        raise UsageError(f"the number behind the @ in {text!r} is too large")
+        raise UsageError(f"the number behind the @ in {text!r} is too large; write a smaller one")
     return Spec(name[1], _settings(inside, text), at)
 
 

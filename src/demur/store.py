@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from demur.errors import DataError
+from demur.errors import DataError, refuse_newer
 from demur.files import sha256, whole, written
 
 FORMAT = "demur ranker 1"
@@ -112,7 +112,9 @@ def open_folder(folder: str | Path, check: bool = True) -> Model:
     again = "train or save the model again"
     try:
         facts: Any = json.loads(whole(path))
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        said = facts.get("format") if isinstance(facts, dict) else None
+        refuse_newer(said, FORMAT, path)
+        if said != FORMAT:
             raise DataError(f"is not in the form {FORMAT!r}", path=path, fix=again)
         model = Model(folder, str(facts["spec"]), dict(facts["files"]), dict(facts["made"]))
     except (ValueError, TypeError, KeyError) as error:

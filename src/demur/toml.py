@@ -35,7 +35,7 @@ def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:
     for name, each in fields.items():
         required = each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING
         if required and name not in values:
-            raise UsageError(f"the key {where}{name} is missing")
+            raise UsageError(f"the key {where}{name} is missing; add it")
     return kind(**{key: _value(hints[key], value, f"{where}{key}") for key, value in values.items()})
 
 
@@ -54,4 +54,4 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         return float(value)
     if hint is Any or type(value) is hint or type(value) in inner:
         return value
-    raise UsageError(f"{where} is {value!r}, which should be of type {getattr(hint, '__name__', hint)}")
+    raise UsageError(f"{where} is {value!r}, which must be of type {getattr(hint, '__name__', hint)}")

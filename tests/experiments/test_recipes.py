@@ -32,7 +32,7 @@ RECIPES = sorted((Path(__file__).parents[2] / "experiments").rglob("*.toml"))
     [
         ('title = "A table"', 'title = "A table"\ncolour = "red"', "unknown key colour; known: paper, table"),
         ('title = "A table"', "", "the key title is missing"),
-        ("seeds = [0, 1, 2]", 'seeds = ["a"]', r"row\[1\].seeds\[0\] is 'a', which should be of type int"),
+        ("seeds = [0, 1, 2]", 'seeds = ["a"]', r"row\[1\].seeds\[0\] is 'a', which must be of type int"),
         ('name = "random"', 'name = "bm25"', "a name occurs twice"),
         ("animals = 0.5", "plants = 0.5", "published for 'plants', which is not a row or column"),
         ("[[published]]", "[[published", "not TOML"),

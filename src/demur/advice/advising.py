@@ -92,11 +92,14 @@ def advise(
 ) -> Advice:
     """The method to take for these pools, from what labels there are, in about so many minutes."""
     if not pools or not any(len(pool) for pool in pools):
-        raise UsageError("there are no candidates in these pools, so there is nothing to rank")
+        raise UsageError(
+            "there are no candidates in these pools, so there is nothing to rank; "
+            "give questions with their candidates"
+        )
     if minutes <= 0 or folds < 2 or seed < 0:
         raise UsageError("minutes must be above 0, folds 2 or more, and the seed 0 or more")
     if risk is not None and not 0 < risk < 1:
-        raise UsageError(f"a risk is a share of answers, above 0 and below 1 such as 0.1, and not {risk:g}")
+        raise UsageError(f"risk={risk:g} must be a share of answers above 0 and below 1, such as 0.1")
     deadline = clock() + 60 * minutes
     labelled = [pool for pool in pools if is_labelled(pool)]
     informative = sum(map(is_informative, labelled))
@@ -264,7 +267,7 @@ def final(advice: Advice, pools: Sequence[Pool], seed: int) -> Ranker:
     return advice.method.learn(*inner([pool for pool in pools if is_labelled(pool)], seed), seed)
 
 
-def save(advice: Advice, pools: Sequence[Pool], folder: str | Path, seed: int) -> Ranker:
+def save(advice: Advice, pools: Sequence[Pool], folder: str | Path, seed: int = 0) -> Ranker:
     """The ranker of the chosen method, trained on all labelled pools and written as a model folder."""
     from demur.advice.card import text
     from demur.rankers.opening import save as write

@@ -102,7 +102,9 @@ def open_committee(model: str) -> Committee:
 def _opened(model: str, written: int) -> Committee:
     found = ranker(model)
     if not isinstance(found, Committee):
-        raise UsageError(f"{model} is not a committee, so it has no members that may disagree")
+        raise UsageError(
+            f"{model} is not a committee, so it has no members that may disagree; name the folder of one"
+        )
     for member in found.members:
         if member.needs_preparing:
             what = f"the member {member.spec} of {model} needs word statistics first"

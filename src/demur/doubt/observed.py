@@ -121,7 +121,7 @@ class Observed:
     def predictions(self, pools: Sequence[Pool], confidence: FloatArray) -> Predictions:
         """The answers to questions of SQuAD, each right if it matches a gold exactly."""
         if tuple(pool.id for pool in pools) != self.ids:
-            raise UsageError("these are not the questions that were observed")
+            raise UsageError("these are not the questions that were observed; observe these first")
         gold = [golds(pool) for pool in pools]
         right = np.array([exact(text, each) for text, each in zip(self.texts, gold, strict=True)], np.bool_)
         answerable = np.array([any(map(normalise, each)) for each in gold], np.bool_)

@@ -82,7 +82,7 @@ def observe(
 
 def _where(fixed: Observed, place: int, pool: Pool) -> tuple[int, int, int]:
     if fixed.ids[place] != pool.id:
-        raise UsageError("fixed is an observation of other questions")
+        raise UsageError("fixed is an observation of other questions; observe these first")
     return int(fixed.window[place]), int(fixed.first[place]), int(fixed.last[place])
 
 
@@ -197,7 +197,7 @@ def _dropping(reader: Reader, seed: int | None) -> Iterator[None]:
         yield
         return
     if not isinstance(reader, NetworkReader):
-        raise UsageError(f"{reader.name} is not a torch network, so it has no dropout")
+        raise UsageError(f"{reader.name} is not a torch network, so it has no dropout; leave the seed out")
     import torch
 
     from demur.nets.transformers.attention import quick

@@ -52,7 +52,7 @@ class Reading(Qualifier):
         averages = self.by != "kept" and isinstance(doubt(self.by), Averaged)
         if self.passes < 0 or averages != bool(self.others or self.passes):
             what = 'by=averaged goes with others, such as others="folder-1; folder-2", or with passes=10'
-            raise UsageError(f"{what}, and these with it")
+            raise UsageError(f"{what}, and these with it; set both, or neither")
         if self.by != "kept" and doubt(self.by).needs_fitting:
             raise UsageError(
                 f"by={self.by} must be trained first; save it in the reader's folder, and write by=kept"

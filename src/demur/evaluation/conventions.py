@@ -36,9 +36,12 @@ class Rules:
 
     def __post_init__(self) -> None:
         if self.ties not in TIES:
-            raise UsageError(f"ties={self.ties!r} is not one of {', '.join(TIES)}")
+            raise UsageError(f"ties={self.ties!r} must be one of {', '.join(TIES)}")
         if self.map_over == "found" and self.ties == "expected":
-            raise UsageError("MAP over the positives found needs settled ties, not expected ones")
+            raise UsageError(
+                "MAP over the positives found needs settled ties, not expected ones; "
+                "choose another rule for ties"
+            )
 
 
 @dataclass(frozen=True)

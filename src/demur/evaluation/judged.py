@@ -228,7 +228,9 @@ def _one_array(scores: Any, pool: Pool) -> FloatArray:
             raise TypeError("a text or None, of which numpy would make numbers")
         array = array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"the scores of pool {pool.id!r} are not numbers") from None
+        raise UsageError(
+            f"the scores of pool {pool.id!r} are not numbers; give one number per candidate"
+        ) from None
     if array.shape != (len(pool),):
         shape = f"{len(array)} scores" if array.ndim == 1 else f"scores of shape {array.shape}"
         raise UsageError(f"pool {pool.id!r} has {len(pool)} candidates but {shape}; give one score for each")

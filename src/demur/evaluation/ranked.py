@@ -130,7 +130,7 @@ def _settle(order: IntArray, new: NDArray[np.bool_], judged: Judged, ties: str) 
     elif ties in ("best", "worst"):
         key = judged.labels[items] * (-1 if ties == "best" else 1)
     else:
-        raise UsageError(f"no such rule for ties: {ties!r}")
+        raise UsageError(f"no such rule for ties: {ties!r}; see docs/conventions.md for those there are")
     order[tied] = items[np.lexsort((key, np.cumsum(new)[tied]))]
 
 

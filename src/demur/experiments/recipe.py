@@ -189,12 +189,17 @@ class Table:
             unknown = [published.row] if published.row not in names[1] else []
             unknown += [column for column in published.values if column not in names[0]]
             if unknown:
-                raise UsageError(f"figures are published for {unknown[0]!r}, which is not a row or column")
+                raise UsageError(
+                    f"figures are published for {unknown[0]!r}, which is not a row or column; "
+                    "correct its name"
+                )
 
         printed = {name for each in self.published for name in each.values}
         for column in self.column:
             if not column.data and column.name not in printed:
-                raise UsageError(f"column {column.name!r} has neither data nor published figures")
+                raise UsageError(
+                    f"column {column.name!r} has neither data nor published figures; give it one of them"
+                )
         for name in self.baselines:
             if name not in names[1]:
                 raise UsageError(f"baseline={name!r} is not a row; name one of the table")
@@ -230,7 +235,7 @@ class Table:
         if self.kind not in KEYS:
             raise UnknownName("kind of table", self.kind, KEYS)
         if self.stars and self.kind != "ranking":
-            raise UsageError(f"a table of {self.kind} has no use for stars")
+            raise UsageError(f"a table of {self.kind} has no use for stars; leave them out")
         needed, possible = KEYS[self.kind]
         special = {key for keys in KEYS.values() for key in (*keys[0], *keys[1])} - needed - possible
         for place, holder in [
@@ -241,7 +246,9 @@ class Table:
             for each in dataclasses.fields(holder):  # type: ignore[arg-type]  # they are dataclasses
                 given = bool(getattr(holder, each.name))
                 if given and each.name in special:
-                    raise UsageError(f"{place}a table of {self.kind} has no use for {each.name}")
+                    raise UsageError(
+                        f"{place}a table of {self.kind} has no use for {each.name}; leave it out"
+                    )
                 if not given and each.name in needed:
                     raise UsageError(f"{place}a table of {self.kind} needs {each.name}")
         for row in self.row:

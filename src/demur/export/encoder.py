@@ -32,9 +32,14 @@ def export(encoder: Encoder, folder: Path, texts: Sequence[str], page: str = "")
     """Write the folder; `texts` are like those to be embedded, and a third of them only compares."""
     found = network_in(encoder.folder, "fp32", "cpu")
     if not encoder_graph.is_known(found.network):
-        raise UsageError(f"only a BERT can be exported as an encoder, not a {type(found.network).__name__}")
+        raise UsageError(
+            f"only a BERT can be exported as an encoder, not a {type(found.network).__name__}; "
+            "use it with torch"
+        )
     if not (found.how.normalize and found.how.pooling == "mean"):
-        raise UsageError("only an encoder that takes means and divides by their length can be exported")
+        raise UsageError(
+            "only an encoder that takes means and divides by their length can be exported; use it with torch"
+        )
     shown, held = [text for n, text in enumerate(texts) if n % 3], list(texts[::3])
     length = found.length(encoder.max_length)
     facts = {"precision": "int8", runtime.SAFE: "safe"}  # by onnx_graph.in_bytes

@@ -39,7 +39,10 @@ def export(ranker: Match | Several, folder: Path, precision: str, calibrate: str
     pools = some(calibrate)
     what = next((part for part in _parts(ranker) if (needed := needs_torch(part))), None)
     if what is not None:
-        raise UsageError(f"the member {what.spec} needs torch, and {needed} cannot be exported")
+        raise UsageError(
+            f"the member {what.spec} needs torch, and {needed} cannot be exported; "
+            "leave it out, or rank with torch"
+        )
     exact = precision == "fp32" or not any(part.name == CrossEncoder.name for part in _parts(ranker))
     if exact and precision == "int8":
         raise UsageError(f"{ranker.name} is exported in fp32 alone, which is small and fast; leave int8 out")

@@ -47,7 +47,10 @@ def export(ranker: MiniTorch, folder: Path, precision: str, calibrate: str) -> E
     module, tokenizer = ranker.fresh()
     network = cast("Network", module.cpu().float().eval())
     if not mini_graph.is_known(network):
-        raise UsageError(f"only a mini that is a BERT can be exported, not a {type(network.scorer).__name__}")
+        raise UsageError(
+            f"only a mini that is a BERT can be exported, not a {type(network.scorer).__name__}; "
+            "use it with torch"
+        )
     exact = dataclasses.replace(ranker, precision="fp32", device="cpu").holding(network, tokenizer)
     with folder_beside(folder, tokenizer) as inside:
         facts = {"precision": precision, "positions": str(positions(network))}

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur import logistic
-from demur.errors import DataError
+from demur.errors import DataError, refuse_newer
 from demur.files import replacing, whole
 from demur.reading.spans import View, best
 from demur.types import FloatArray
@@ -98,6 +98,7 @@ class ConfidenceModel:
             return None
         try:
             facts = json.loads(whole(path))
+            refuse_newer(facts.get("format"), _FORMAT, path)
             found = cls(
                 tuple(facts["signals"]),
                 float(facts["constant"]),
@@ -107,6 +108,8 @@ class ConfidenceModel:
             if facts["format"] != _FORMAT or not np.isfinite(found.ranges).all():
                 raise ValueError(_FORMAT)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
+            if isinstance(error, DataError):
+                raise
             what = f"is broken ({type(error).__name__})"
             raise DataError(what, path=path, fix="teach the confidence again") from None
         if list(found.signals) != names(layers):

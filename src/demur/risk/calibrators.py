@@ -152,7 +152,9 @@ def from_json(value: Mapping[str, Any]) -> Calibrator:
     kind = calibrator(str(given.pop("kind", "")))
     names = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # all are dataclasses
     if set(given) != names:
-        raise DataError(f"a {kind.name} calibrator has {', '.join(sorted(names))}, not {', '.join(given)}")
+        raise DataError(
+            f"a {kind.name} calibrator has {', '.join(sorted(names))}, not {', '.join(given)}; fit it again"
+        )
     return kind(**{key: tuple(each) if isinstance(each, list) else each for key, each in given.items()})
 
 
@@ -188,7 +190,10 @@ def _examples(confidence: ArrayLike, correct: ArrayLike) -> tuple[FloatArray, Fl
 def _numbers(confidence: ArrayLike) -> FloatArray:
     confidences = np.asarray(confidence, np.float64)
     if np.isnan(confidences).any():
-        raise UsageError("a confidence is not a number (NaN), so it cannot be calibrated")
+        raise UsageError(
+            "a confidence is not a number (NaN), so it cannot be calibrated; "
+            "mend what it comes from, or leave it out"
+        )
     return np.clip(confidences, -LARGEST, LARGEST)
 
 

@@ -37,9 +37,14 @@ class Predictions:
             raise UsageError("confidence, correct, answerable and predicted need one entry for each id")
         if np.isnan(self.confidence[self.predicted]).any():
             place = int(np.flatnonzero(np.isnan(self.confidence) & self.predicted)[0])
-            raise UsageError(f"the confidence in the answer to {self.ids[place]!r} is not a number")
+            raise UsageError(
+                f"the confidence in the answer to {self.ids[place]!r} is not a number; "
+                "mend what it comes from"
+            )
         if (self.correct & ~(self.answerable & self.predicted)).any():
-            raise UsageError("an answer can only be right where one is predicted and the question has one")
+            raise UsageError(
+                "correct must be false where no answer is predicted, or where the question has none"
+            )
 
     @classmethod
     def of_pools(

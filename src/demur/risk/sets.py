@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from demur.data import binary
-from demur.errors import DataError, UsageError
+from demur.errors import DataError, UsageError, refuse_newer
 from demur.files import replacing, whole
 from demur.rankers import Ranker
 from demur.rankers import ranker as resolve_ranker
@@ -128,7 +128,9 @@ class AnswerSets:
             told = json.loads(whole(path))
         except json.JSONDecodeError as error:
             raise DataError(f"not JSON ({error.msg})", path=path, line=error.lineno, fix=fix) from None
-        if not isinstance(told, dict) or told.pop("format", None) != _FORMAT:
+        said = told.pop("format", None) if isinstance(told, dict) else None
+        refuse_newer(said, _FORMAT, path)
+        if said != _FORMAT:
             raise DataError(f"no {_FORMAT!r}", path=path, fix=fix)
         kinds = {field.name: field.type for field in fields(cls)}
         for name, kind in kinds.items():

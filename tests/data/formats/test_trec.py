@@ -86,7 +86,7 @@ def test_what_a_run_cannot_hold(
 
 
 def test_a_tag_is_one_word() -> None:
-    with pytest.raises(UsageError, match="the tag of a run is one word, not 'my run'"):
+    with pytest.raises(UsageError, match="the tag of a run must be one word, not 'my run'"):
         list(formats.run_lines("q", {"d": 1.0}, "my run"))
 
 

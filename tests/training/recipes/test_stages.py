@@ -214,7 +214,7 @@ def test_part_of_the_data_lies_within_more_of_it(files: dict[str, str]) -> None:
             "trainer = 'siamese'\n[[stage]]\ndata = 'x'\nsettings = 'margins=1'",
             "trainer 'siamese' has no setting 'margins'",
         ),
-        ("trainer = 3\n[[stage]]\ndata = 'x'", "trainer is 3, which should be of type str"),
+        ("trainer = 3\n[[stage]]\ndata = 'x'", "trainer is 3, which must be of type str"),
         ("trainer = [", "not TOML"),
     ],
 )

@@ -151,9 +151,9 @@ def test_data_that_teach_nothing_are_one_clear_line() -> None:
         ("match-pyramid", {"filters": 0}, "filters=0 must be 1 or more"),
         ("match-pyramid", {"rows": -1}, "rows=-1 must be 1 or more"),
         ("deep-matching", {"question_words": 3}, "5 question_words and answer_words or more"),
-        ("deep-matching", {"dropout": 1.5}, "dropout=1.5 is a share below 1"),
+        ("deep-matching", {"dropout": 1.5}, "dropout=1.5 must be a share below 1"),
         ("deep-matching", {"hidden": 0}, "hidden=0 must be 1 or more"),
-        ("multihop", {"dropout": -1.0}, "dropout=-1 is a share below 1"),
+        ("multihop", {"dropout": -1.0}, "dropout=-1 must be a share below 1"),
         ("multihop", {"hops": 0}, "hops=0 must be 1 or more"),
     ],
 )

@@ -212,7 +212,7 @@ def test_training_goes_on_from_a_ranker() -> None:
         ("siamese(early=P@1)", "early='P@1' is not known; use loss or MAP or none"),
         ("concat(init=zero)", "init='zero' is not known; use auto or glorot or identity"),
         ("concat(epochs=0)", "epochs, batch and patience must be 1 or more"),
-        ("concat(dropout=1.0)", "dropout is a share below 1"),
+        ("concat(dropout=1.0)", "dropout must be a share below 1"),
         ("concat(layers=2)", "trainer 'concat' has no setting 'layers'; it takes features, loss"),
     ],
 )

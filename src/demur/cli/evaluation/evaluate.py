@@ -120,7 +120,9 @@ def evaluate(
         from demur.cli.evaluation.readers import measure_reader
 
         if data is None or any(each is not None for each in (ranker, run, qrels, no_positive)):
-            raise UsageError("--reader and --answers take only DATA, such as squad/2.0/dev")
+            raise UsageError(
+                "--reader and --answers take only DATA, such as squad/2.0/dev; leave the other options out"
+            )
         if convention != "fixed":
             raise UsageError("quotes are evaluated as for SQuAD; leave out --convention")
         wanted = "" if measures == MEASURES else measures

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from demur.cli.console import harmless, note, one_line, say, stdout
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from demur.cli.printed.answers import Pair
+    from demur.cli.printed.answers import Span as PlainSpan
     from demur.rankers import Ranker
     from demur.rankers.explanations import Explanation
     from demur.types import Candidate, Span
@@ -29,7 +31,7 @@ def explanations(ranker: Ranker, question: str, candidates: Sequence[Candidate])
     return {}
 
 
-def plain_pairs(explanation: Explanation) -> list[dict[str, Any]]:
+def plain_pairs(explanation: Explanation) -> list[Pair]:
     """The pairs of words, ready for JSON."""
     return [
         {
@@ -43,7 +45,7 @@ def plain_pairs(explanation: Explanation) -> list[dict[str, Any]]:
     ]
 
 
-def _plain(span: Span) -> dict[str, Any]:
+def _plain(span: Span) -> PlainSpan:
     return {"start": span.start, "end": span.end, "text": span.text}
 
 

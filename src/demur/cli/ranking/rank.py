@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from demur.cli.console import JsonFlag, emit, say, warnings_noted
 from demur.cli.options.gates import GateOption
+
+if TYPE_CHECKING:
+    from demur.cli.printed.answers import Rank, Ranked, Verdict
 
 
 def rank(
@@ -71,14 +74,13 @@ def rank(
     chosen = rule.of(ranking) if rule else ranking.candidates[: top or None]
     why = explanations.explanations(built, question, given) if explain and given else {}
     if json:
-        rows: list[dict[str, Any]] = [
-            {"rank": n, "id": c.id, "text": c.text, "score": s} for n, (c, s) in enumerate(ranking, 1)
-        ][: top or None]
-        for row in rows if why else ():
-            row["pairs"] = explanations.plain_pairs(why[row["text"]])
-        told: dict[str, Any] = {"question": question, "ranker": built.spec, "ranking": rows}
-        if opened:
-            told |= promises.plain_verdict(opened, verdict)
+        rows: list[Ranked] = []
+        for place, (candidate, score) in enumerate(list(ranking)[: top or None], 1):
+            rows.append({"rank": place, "id": candidate.id, "text": candidate.text, "score": score})
+            if why:
+                rows[-1]["pairs"] = explanations.plain_pairs(why[candidate.text])
+        judged: Verdict = promises.plain_verdict(opened, verdict) if opened else {}
+        told: Rank = {"question": question, "ranker": built.spec, "ranking": rows, **judged}
         if rule:
             told["set"] = promises.plain_set(rule, chosen)
         emit(told)

@@ -11,6 +11,7 @@ from demur.cli.console import JsonFlag, emit, meter, note
 from demur.errors import count_of
 
 if TYPE_CHECKING:
+    from demur.cli.printed.answers import Score
     from demur.scoring import Scored, Scorer
     from demur.types import Pool
 
@@ -68,7 +69,7 @@ def score(
     IN may be a folder of .jsonl and .parquet files; OUT is a folder then.
     """
     from demur import scoring
-    from demur.cli.scale import jobs
+    from demur.cli.ranking import jobs
     from demur.errors import UsageError
     from demur.files import is_pipe
     from demur.scale.recipe import Recipe
@@ -96,15 +97,14 @@ def score(
             source, output, scorer, read_as=read_as, write_as=write_as, restart=restart, meter=meter
         )
     if json:
-        emit(
-            {
-                "output": output,
-                "ranker": scorer.ranker.spec,
-                "pools": done.pools,
-                "pairs": done.pairs,
-                "resumed_pools": done.resumed_pools,
-            }
-        )
+        told: Score = {
+            "output": output,
+            "ranker": scorer.ranker.spec,
+            "pools": done.pools,
+            "pairs": done.pairs,
+            "resumed_pools": done.resumed_pools,
+        }
+        emit(told)
     elif output != "-":
         resumed = f" ({done.resumed_pools:,} were done before)" if done.resumed_pools else ""
         scored = f"{count_of(done.pairs, 'pair')} in {count_of(done.pools, 'pool')}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 if TYPE_CHECKING:
     from demur.asking import Verdict
+    from demur.cli.printed.answers import AnswerSet, Certificate
+    from demur.cli.printed.answers import Verdict as PlainVerdict
     from demur.rankers import Ranker
     from demur.risk.gates.gate import Gate
     from demur.risk.sets import AnswerSets
@@ -63,7 +65,7 @@ def write_sets(ranker: str, data: str, level: float, output: str | None, json: b
     note(f"sets written to {output}" if output else "the sets are not saved; -o sets.json saves them")
 
 
-def plain_verdict(gate: Gate, verdict: Verdict | None) -> dict[str, Any]:
+def plain_verdict(gate: Gate, verdict: Verdict | None) -> PlainVerdict:
     """What a gate says of a ranking, ready for JSON; without a verdict there was nothing to judge."""
     from demur.asking.plain import finite
 
@@ -72,12 +74,12 @@ def plain_verdict(gate: Gate, verdict: Verdict | None) -> dict[str, Any]:
         "abstained": bool(refusal),
         "reason": refusal or None,
         "confidence": finite(verdict.confidence) if verdict else None,
-        "certificate": dict(gate.certificate),
+        "certificate": cast("Certificate", dict(gate.certificate)),
         "promise": gate.promise,
     }
 
 
-def plain_set(sets: AnswerSets, chosen: tuple[Candidate, ...]) -> dict[str, Any]:
+def plain_set(sets: AnswerSets, chosen: tuple[Candidate, ...]) -> AnswerSet:
     """A set and its promise, ready for JSON; the threshold is null where the set is the whole pool."""
     from demur.asking.plain import finite
 

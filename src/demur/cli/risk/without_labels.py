@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from demur.cli.console import emit, meter, stdout, warnings_noted
 from demur.cli.risk import thresholds
 
 if TYPE_CHECKING:
     from demur.asking.gates.withheld import Missed, Withheld
+    from demur.cli.printed.answers import Certificate
+    from demur.cli.printed.promises import Alike, GateWithoutLabels
     from demur.risk.gates.gate import Gate
 
 _SHOWN = 10
@@ -60,10 +62,10 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
     alike, certificate = found.alike(gate.threshold), gate.certificate
     left_out, answered = found.left_one_out(gate.threshold), found.answered(gate.threshold)
     if json:
-        told: dict[str, Any] = {
+        told: GateWithoutLabels = {
             "threshold": gate.plain_threshold,
             "promise": gate.promise,
-            "certificate": dict(certificate),
+            "certificate": cast("Certificate", dict(certificate)),
             "scope": list(gate.scope),
             "entries": found.entries,
             "estimates": {
@@ -110,7 +112,7 @@ def _alike(some: list[Missed]) -> None:
         console.print(f"  and {len(some) - _SHOWN:,} more; --json has them all", markup=False)
 
 
-def _plain(some: list[Missed]) -> list[dict[str, Any]]:
+def _plain(some: list[Missed]) -> list[Alike]:
     return [
         {"question": each.question, "other": each.other, "cosine": each.cosine, "chance": each.chance}
         for each in some

@@ -43,7 +43,10 @@ def read_pools(path: str | Path, format: str | None = None) -> Iterator[Pool]:
     """
     chosen = format_named(detect(path) if format is None else format)
     if chosen.read is None:
-        raise UsageError(f"{path}: no pools in the format {chosen.name!r} ({chosen.about})")
+        raise UsageError(
+            f"{path}: no pools in the format {chosen.name!r} ({chosen.about}); "
+            "name a file with questions and answers"
+        )
     return chosen.read(path)
 
 

@@ -1,8 +1,8 @@
 """CSV with a header, quoted as RFC 4180 says, so that texts may hold commas, quotes and line breaks.
 
 Columns are ``question``, ``answer`` and, where there are any, ``label``, ``question_id`` (or ``id``) and
-``answer_id``; any others are extras of the candidate, as texts. Rows with one question that follow each
-other form a pool, or rows with one question id where there are ids.
+``answer_id``; any others are extras of the candidate, as texts, but a ``score`` is a number. Rows with one
+question that follow each other form a pool, or rows with one question id where there are ids.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def run_lines(
 ) -> Iterator[str]:
     """One question's lines of a run, best first, ties in the order given; the path is for messages."""
     if tag.split() != [tag]:
-        raise UsageError(f"the tag of a run is one word, not {tag!r}")
+        raise UsageError(f"the tag of a run must be one word, not {tag!r}")
     ranked = sorted(scores.items(), key=lambda item: -item[1])
     for rank, (document, score) in enumerate(ranked, 1):
         if score != score:

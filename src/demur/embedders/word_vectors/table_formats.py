@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from demur import files
 from demur.embedders.word_vectors import word2vec
 from demur.embedders.word_vectors.tables import Table, checksum, packed
-from demur.errors import DataError, UsageError
+from demur.errors import DataError, UsageError, refuse_newer
 
 FORMAT = "demur vectors 1"
 ENDINGS = (".safetensors", ".txt", ".vec", ".bin", ".npz")
@@ -108,6 +108,7 @@ def _read_safetensors(path: Path) -> Table:
             missing = {"words", "vectors"} - set(file.keys())
     except safetensors.SafetensorError as error:
         raise _broken("safetensors", error, path) from None
+    refuse_newer(facts.get("format"), FORMAT, path)
     if missing or facts.get("format") != FORMAT:
         what = "is a safetensors file, but not of word vectors as demur writes them"
         raise DataError(what, path=path, fix="give a file of demur vectors train or convert")
@@ -165,7 +166,9 @@ def check_name(path: str | Path, half: bool = False) -> str:
         fix = f"let it end in {', '.join(ENDINGS)}, .txt.gz or .vec.gz"
         raise UsageError(f"{path}: the name does not say how to write vectors; {fix}")
     if half and ending != ".safetensors":
-        raise UsageError(f"{path}: only .safetensors holds half-width numbers")
+        raise UsageError(
+            f"{path}: only .safetensors holds half-width numbers; name such a file, or leave out half"
+        )
     return ending
 
 

@@ -71,7 +71,10 @@ class Table:
         """The words whose vectors have the highest cosine with this word's, and the cosines."""
         row = self.rows.get(word, -1)
         if row < 0:
-            raise UsageError(f"{word!r} is not among the {len(self):,} words of these vectors")
+            raise UsageError(
+                f"{word!r} is not among the {len(self):,} words of these vectors; "
+                "choose another word, or other vectors"
+            )
         lengths = np.linalg.norm(self.vectors, axis=1)
         cosines = self.vectors @ self.vectors[row] / np.maximum(lengths * lengths[row], 1e-30)
         best = [int(other) for other in np.argsort(-cosines, kind="stable")[: count + 1] if other != row]

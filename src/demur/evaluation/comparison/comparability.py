@@ -29,7 +29,9 @@ def baseline(names: list[str], baseline: int | str) -> str:
     if isinstance(baseline, str):
         return known(baseline, names)
     if not -len(names) <= baseline < len(names):
-        raise UsageError(f"baseline {baseline} is not among the {len(names)} reports, counted from 0")
+        raise UsageError(
+            f"baseline {baseline} is not among the {len(names)} reports, counted from 0; name one of them"
+        )
     return names[baseline]
 
 

@@ -132,7 +132,9 @@ def confidence_histograms(
     kinds = {name: each for name, each in kinds.items() if each[1].any()}
     finite = predictions.confidence[answered & np.isfinite(predictions.confidence)]
     if not len(finite):
-        raise UsageError("no answer has a finite confidence, so there is nothing to draw")
+        raise UsageError(
+            "no answer has a finite confidence, so there is nothing to draw; choose another qualifier"
+        )
     edges = np.linspace(*_range(finite, threshold), bins + 1)
 
     def draw(axes: Sequence[Axes]) -> None:

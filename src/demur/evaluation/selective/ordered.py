@@ -41,9 +41,12 @@ class Answers:
                 f"confidence of shape {confidences.shape} and loss of {cost.shape}; give one of each"
             )
         if not len(confidences):
-            raise UsageError("there are no answers, so nothing can be measured")
+            raise UsageError("there are no answers, so nothing can be measured; give the confidences of some")
         if np.isnan(confidences).any():
-            raise UsageError(f"the confidence at place {int(np.isnan(confidences).argmax())} is not a number")
+            raise UsageError(
+                f"the confidence at place {int(np.isnan(confidences).argmax())} is not a number; "
+                "mend what it comes from"
+            )
         if not ((cost >= 0) & (cost <= 1)).all():
             raise UsageError("a loss must be from 0, right, to 1, wrong")
         return cls(confidences, cost)

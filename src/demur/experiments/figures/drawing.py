@@ -29,7 +29,10 @@ def draw(table: Table, results: Path, path: Path, only: Sequence[str] = (), make
         epochs.draw(table, results, path, only)
         return
     if table.kind != "curves":
-        raise UsageError(f"nothing is drawn of {table.paper} {table.table}, as it is a table of {table.kind}")
+        raise UsageError(
+            f"nothing is drawn of {table.paper} {table.table}, as it is a table of {table.kind}; "
+            "name a table of rankings or curves"
+        )
     found = list(cells(table, results, only))
     measure, convention = table.measures[0], table.conventions[-1]
     panels: dict[str, dict[str, Curve]] = {}

@@ -79,7 +79,9 @@ def run_ranker(run: Run) -> Ranker:
         return untrained_ranker(run)
     trained = cached_models.ranker_of(stages(run))
     if trained is None:
-        raise UsageError(f"row {run.row.name!r} has no stage to learn from")
+        raise UsageError(
+            f"row {run.row.name!r} has no stage to learn from; give it a [[row.stage]] with data"
+        )
     return trained
 
 

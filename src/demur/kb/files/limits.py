@@ -30,7 +30,9 @@ class Limits:
         said = {each.name: os.environ.get(variable(each.name), "") for each in fields(cls)}
         for name, value in said.items():
             if value and not (value.isascii() and value.isdigit() and int(value)):
-                raise UsageError(f"{variable(name)}={value!r} is not a whole number above 0")
+                raise UsageError(
+                    f"{variable(name)}={value!r} is not a whole number above 0; set it to one, or unset it"
+                )
         return cls(**{name: int(value) for name, value in said.items() if value})
 
 

@@ -20,7 +20,7 @@ def times(layers: Sequence[Tensor], weights: Sequence[NDArray[np.float32]]) -> l
     widths, wanted = [each.shape[2] for each in layers], [len(each) for each in weights]
     if widths != wanted:
         what = f"these probes are of another reader: its layers have {wanted} numbers a token, not {widths}"
-        raise UsageError(what)
+        raise UsageError(f"{what}; train them for this one")
     with torch.autocast(layers[0].device.type, enabled=False):
         return [
             each.float() @ torch.from_numpy(weight).to(each.device)

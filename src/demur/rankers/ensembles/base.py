@@ -100,7 +100,7 @@ class Ensemble(Ranker):
         try:
             return [float(part) for part in text.replace(";", ",").split(",") if part.strip()]
         except ValueError:
-            what = f'{setting}="{text}" of {self.name} are not numbers such as "1, 0.5"'
+            what = f'{setting}="{text}" of {self.name} must be numbers such as "1, 0.5"'
             raise UsageError(what) from None
 
     @property

@@ -88,7 +88,9 @@ def check(
         raise UsageError(f"{what}; check one that demur calibrate made with labels")
     filled = [pool for pool in pools if len(pool)]
     if not filled:
-        raise UsageError("there are no questions with candidates to check the gate on")
+        raise UsageError(
+            "there are no questions with candidates to check the gate on; name data that has some"
+        )
     gate.check_pools(filled)
     answers, seen = gate.answers(ranker, filled, on_batch)
     labelled = bool(seen.any())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from demur import store
-from demur.errors import DataError
+from demur.errors import DataError, refuse_newer
 from demur.files import replacing, whole
 from demur.rankers.opening import HUB_ID
 from demur.risk.gates.certificate import ANSWERS, Certificate
@@ -44,7 +44,9 @@ def read_gate(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float,
     """The threshold, certificate, marks and confidences that a file holds."""
     try:
         plain: Any = json.loads(whole(path))
-        if not isinstance(plain, dict) or plain.get("format") != FORMAT:
+        said = plain.get("format") if isinstance(plain, dict) else None
+        refuse_newer(said, FORMAT, path)
+        if said != FORMAT:
             raise DataError("this is not a gate", path=path, fix=_MAKE)
         found = plain["certificate"]
         said = {each.name: found[each.name] for each in fields(Certificate) if each.default is MISSING}

@@ -64,7 +64,10 @@ def check_labels(pools: Sequence[Pool]) -> None:
             f"{times} pools have the id {name!r}; a question counts once, so give each pool its own id"
         )
     if not any(len(pool) for pool in pools):
-        raise UsageError("none of these pools has a candidate, so there is nothing to answer with")
+        raise UsageError(
+            "none of these pools has a candidate, so there is nothing to answer with; "
+            "give each question its candidates"
+        )
     these = count_of(len(pools), "pool")
     if all(label is None for pool in pools for label in pool.labels):
         raise UsageError(f"no candidate of {these} has a label; a gate needs labels for candidates")

@@ -61,7 +61,10 @@ def committee(
     shape = [len(each) for each in scores]
     for number, member in enumerate(members, 1):
         if [len(each) for each in member] != shape:
-            raise UsageError(f"member {number} of the committee has scored other pools or candidates")
+            raise UsageError(
+                f"member {number} of the committee has scored other pools or candidates; "
+                "let all score the same"
+            )
     filled = [place for place, size in enumerate(shape) if size]
     found = np.full(len(shape), -np.inf)
     if filled:

@@ -103,7 +103,10 @@ def check(pools: Sequence[Pool], scores: Sequence[FloatArray]) -> None:
         )
     for pool, each in zip(pools, scores, strict=True):
         if len(pool) != len(each):
-            raise UsageError(f"pool {pool.id!r} has {len(pool)} candidates but {len(each)} scores")
+            raise UsageError(
+                f"pool {pool.id!r} has {len(pool)} candidates but {len(each)} scores; "
+                "give one score per candidate"
+            )
     flat = np.concatenate([*scores, np.empty(0)])
     if np.isnan(flat).any():
         place = int(np.flatnonzero(np.isnan(flat))[0])

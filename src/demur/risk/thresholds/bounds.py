@@ -79,7 +79,7 @@ def _counts(errors: Any, accepted: Any) -> tuple[IntArray, IntArray]:
     if k.dtype.kind not in "iu" or n.dtype.kind not in "iu":
         raise UsageError("errors and answers are counted in whole numbers; pass integers, not rates")
     if (k < 0).any() or (k > n).any():
-        raise UsageError("there cannot be fewer than no errors, nor more errors than answers")
+        raise UsageError("errors must be 0 or more, and at most as many as there are answers")
     return k, n
 
 

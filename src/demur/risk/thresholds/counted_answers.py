@@ -26,7 +26,7 @@ class Labelled:
         if confidence.shape != wrong.shape or confidence.ndim != 1:
             raise UsageError("confidence and wrong need one entry per question each")
         if not np.isin(wrong, (0, 1)).all():
-            raise UsageError("wrong says for each question whether its answer is wrong: true or false")
+            raise UsageError("wrong must be true or false for each question: whether its answer is wrong")
         if np.isnan(confidence).any():
             place = int(np.flatnonzero(np.isnan(confidence))[0])
             raise UsageError(f"the confidence at place {place} is not a number; give every answer one")

@@ -212,7 +212,10 @@ def averaged(committee: Committee) -> Match:
     if not isinstance(first, Match) or not all(
         isinstance(member, Match) and member.trained.shape == first.trained.shape for member in members
     ):
-        raise UsageError("only nets of one shape, with the same words, have weights with a mean")
+        raise UsageError(
+            "only nets of one shape, with the same words, have weights with a mean; "
+            "choose another take than average"
+        )
     nets = [member.trained.network.net.state_dict() for member in members if isinstance(member, Match)]
     has = first.fresh()
     shares = committee.shares().tolist()

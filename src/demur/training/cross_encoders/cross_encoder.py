@@ -195,7 +195,7 @@ class CrossEncoder(Trainer):
             right = sum(pool.positives > 0 for pool in pools)
             raise UsageError(
                 f"of {len(pools):,} pools {right:,} have a right answer, and none has both a right and a "
-                "wrong one; nothing can be learnt from them"
+                "wrong one, so nothing can be learnt; label some right and some wrong"
             )
         return taught
 

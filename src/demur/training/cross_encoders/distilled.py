@@ -52,7 +52,7 @@ class Distilled(CrossEncoder):
             raise UsageError("sharpness must be above 0, candidates 2 or more, and labels a share below 1")
         if self.loss != "listwise":
             raise UsageError(
-                "a teacher's scores are compared within a pool, so distilled learns by loss=listwise"
+                "a teacher's scores are compared within a pool, so the loss of distilled must be listwise"
             )
 
     @property
@@ -83,7 +83,7 @@ class Distilled(CrossEncoder):
                 kept.append(part if self.labels else _bare(part))
         if not kept:
             raise UsageError(
-                "no pool has two candidates or more, so there is nothing to learn from a teacher"
+                "no pool has two candidates or more, and nothing to learn from a teacher; name data that has"
             )
         return kept
 

@@ -50,7 +50,7 @@ class Debiased(CrossEncoder):
         if self.method not in METHODS:
             raise UnknownName("method", self.method, METHODS)
         if self.entropy and self.method != "mixin":
-            raise UsageError(f"entropy is for method=mixin, not {self.method}")
+            raise UsageError(f"entropy is for method=mixin, not {self.method}; leave it out")
 
     def _objective(
         self, pools: Sequence[Pool], taught: Sequence[Pool], network: torch.nn.Module
@@ -85,7 +85,9 @@ class GroupDRO(CrossEncoder):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.loss != "pointwise":
-            raise UsageError("groups are of pairs, so group-dro learns by loss=pointwise only")
+            raise UsageError(
+                "groups are of pairs, so group-dro learns by loss=pointwise only; leave the loss out"
+            )
         if min(self.rate, self.adjust) < 0:
             raise UsageError("rate and adjust must not be below 0")
 

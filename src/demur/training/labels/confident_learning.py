@@ -98,7 +98,7 @@ def pruned(
     judged = [[c.label is not None for c in pool.candidates] for pool in pools]
     given = np.array([c.label > 0 for pool in pools for c in pool.candidates if c.label is not None], bool)
     if given.all() or not given.any():
-        raise UsageError("labels are all right or all wrong; nothing can be said about them")
+        raise UsageError("the labels are all right or all wrong, so none stands out; give some of both")
     known = np.concatenate([each[np.array(mask, bool)] for each, mask in zip(scores, judged, strict=True)])
     off = unlikely(chances(known, given), given)
     if keep_right:

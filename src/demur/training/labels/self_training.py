@@ -64,7 +64,7 @@ class SelfTraining(Trainer):
         shares = (self.top, self.bottom, self.confident)
         if not all(0 < share <= 1 for share in shares) or self.top + self.bottom > 1:
             raise UsageError(
-                "top, bottom and confident are shares above 0, and top and bottom at most 1 in all"
+                "top, bottom and confident must be shares above 0, and top and bottom at most 1 in all"
             )
         if not 0 < self.blend <= 1:
             raise UsageError(

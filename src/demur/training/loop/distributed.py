@@ -78,7 +78,10 @@ def processes(objective: Objective | None, device: str) -> Processes:
     import torch.distributed as dist
 
     if objective is not None and set(objective.state_dict()) - {n for n, _ in objective.named_parameters()}:
-        raise UsageError("this trainer remembers things between steps, so it learns in one process only")
+        raise UsageError(
+            "this trainer remembers things between steps, so it learns in one process only; "
+            "start it without torchrun"
+        )
     if not dist.is_initialized():
         dist.init_process_group(_backend(device))
         atexit.register(_part)

@@ -87,7 +87,7 @@ class ReaderTrainer(Trainer):
         """The reader that these pools teach."""
         torch = require("torch", extra="encoder")
         if not pools:
-            raise UsageError("there are no questions; nothing can be learnt from them")
+            raise UsageError("there are no questions, so nothing can be learnt; name data that has some")
         device = device_named(self.device or "auto")
         with torch.random.fork_rng():  # the caller's random numbers are left alone
             torch.manual_seed(self.seed)

@@ -104,9 +104,9 @@ class Mini(Trainer):
                 "more is 0 or more texts, whose place a teacher says; name one, as teacher=encoder"
             )
         if self.entries < 0 or (self.entries and not self.more):
-            raise UsageError("entries is 0 or more questions, each beside as many others as more says")
+            raise UsageError("entries must be 0 or more questions, each beside as many others as more says")
         if not 0 <= self.stay < 1:
-            raise UsageError(f"stay={self.stay:g} is a share from 0 to below 1")
+            raise UsageError(f"stay={self.stay:g} must be a share from 0 to below 1")
 
     @property
     def depends(self) -> str:
@@ -203,7 +203,7 @@ class Mini(Trainer):
         parts = Parts(pools if self.tasks != "rank" else (), self.seed)
         if not ranked and not parts.pools:
             what = "no pool has both a right and a wrong answer, or one passage and its answers as SQuAD's"
-            raise UsageError(f"{what}; nothing can be learnt from them")
+            raise UsageError(f"{what}, so nothing can be learnt; give some of either kind")
         examples = self._pairs(begun, network, tokenizer, ranked)
         orders = []
         for epoch in range(self.epochs):

@@ -107,7 +107,7 @@ class Bidaf(ReaderTrainer):
                 "max_length must be 16 or more; wide, hidden, filters, least and stride 1 or more"
             )
         if not 0 <= self.dropout < 1:
-            raise UsageError("dropout is a share from 0 to below 1")
+            raise UsageError("dropout must be a share from 0 to below 1")
 
     @property
     def depends(self) -> str:

@@ -89,7 +89,9 @@ def search(recipe: Recipe, work: Path | None = None, report: Reporter = silent) 
         number, name = _place(recipe, key)
         by = recipe.by(recipe.stage[number])
         if name != QUESTIONS and name not in {each.name for each in fields(by) if each.init}:  # type: ignore[arg-type]
-            raise UsageError(f"search.space names {key}, which {by.name} does not have")
+            raise UsageError(
+                f"search.space names {key}, which {by.name} does not have; docs/settings.md has its settings"
+            )
     said = {**parse(recipe.stage[-1].trainer or recipe.trainer).settings}
     said |= recipe.said(recipe.stage[-1])
     if wanted.seeds > 1 and "seed" in said:
@@ -153,7 +155,10 @@ def _place(recipe: Recipe, key: str) -> tuple[int, str]:
     if not dot:
         return len(recipe.stage) - 1, key
     if not (number.isdecimal() and 1 <= int(number) <= len(recipe.stage)):
-        raise UsageError(f"search.space names {key}, but there are stages 1 to {len(recipe.stage)}")
+        raise UsageError(
+            f"search.space names {key}, but there are stages 1 to {len(recipe.stage)}; "
+            "begin it with one of these"
+        )
     return int(number) - 1, name
 
 

@@ -89,7 +89,7 @@ class MatchTrainer(Trainer):
             if sizes.get(name, 1) < 1:
                 raise UsageError(f"{name}={sizes[name]} must be 1 or more")
         if not 0 <= sizes.get("drop", 0) < 1:
-            raise UsageError(f"dropout={sizes['drop']:g} is a share below 1")
+            raise UsageError(f"dropout={sizes['drop']:g} must be a share below 1")
 
     @property
     def depends(self) -> str:
@@ -272,7 +272,7 @@ class DeepMatching(MatchTrainer):
     def _check_net(self) -> None:
         super()._check_net()
         if min(self.question_words, self.answer_words) < LEAST:
-            raise UsageError(f"deep-matching reads {LEAST} question_words and answer_words or more")
+            raise UsageError(f"deep-matching needs {LEAST} question_words and answer_words or more")
 
     def sizes(self) -> dict[str, int | float]:
         """The settings of the net, but for the width of its words."""

@@ -77,7 +77,7 @@ class Small(Trainer):
         if min(self.epochs, self.batch, self.patience) < 1 or min(self.negatives, self.seed) < 0:
             raise UsageError("epochs, batch and patience must be 1 or more, negatives and seed 0 or more")
         if not (0 <= self.dropout < 1 and self.learning_rate > 0 and 0 <= self.margin <= 1):
-            raise UsageError("dropout is a share below 1, learning_rate above 0, and margin from 0 to 1")
+            raise UsageError("dropout must be a share below 1, learning_rate above 0, and margin from 0 to 1")
 
     def train(
         self,

@@ -12,6 +12,7 @@ from demur.cli.console import emit, harmless, meter, note
 from demur.errors import UsageError, count_of
 
 if TYPE_CHECKING:
+    from demur.cli.printed.answers import ScoreFolder
     from demur.scale.job import Done, Engine
     from demur.scale.recipe import Recipe
 
@@ -64,19 +65,18 @@ def run(
         done = score_files(source, output, scorer, chosen, write_as=write_as, restart=restart, meter=meter)
     _tell(done, output)
     if json:
-        emit(
-            {
-                "output": output,
-                "ranker": scorer.ranker.spec,
-                "engine": engine,
-                "files": done.files,
-                "pools": done.pools,
-                "pairs": done.pairs,
-                "resumed_pools": done.resumed_pools,
-                "bad_rows": len(done.bad),
-                "failed": done.failed,
-            }
-        )
+        told: ScoreFolder = {
+            "output": output,
+            "ranker": scorer.ranker.spec,
+            "engine": engine,
+            "files": done.files,
+            "pools": done.pools,
+            "pairs": done.pairs,
+            "resumed_pools": done.resumed_pools,
+            "bad_rows": len(done.bad),
+            "failed": list(done.failed),
+        }
+        emit(told)
     else:
         resumed = f" ({done.resumed_pools:,} were done before)" if done.resumed_pools else ""
         scored = f"{count_of(done.pairs, 'pair')} in {count_of(done.pools, 'pool')}"

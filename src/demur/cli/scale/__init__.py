@@ -1,1 +1,0 @@
-"""Folders of files, scored by one process or by many workers."""
