@@ -26,7 +26,7 @@ RAISED: dict[str, int] = {}
 """The editions of parts without a class of their own, where they are not 1."""
 
 NETS = (
-    *("bidaf", "concat", "cross-encoder", "deep-matching", "match-pyramid", "mini", "multihop"),
+    *("anmm", "bidaf", "concat", "cross-encoder", "deep-matching", "match-pyramid", "mini", "multihop"),
     *("probe", "probe-cnn", "siamese", "span-reader"),
 )
 OBJECTIVES = ("debiased", "decorrelation", "distilled", "group-dro", "irgan", "plain", "scan")

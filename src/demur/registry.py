@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 OURS: dict[str, dict[str, str]] = {
     "ranker": {
         "alignment": "demur.rankers.alignment.alignment:Alignment",
+        "anmm": "demur.rankers.match_nets.scan_nets:Anmm",
         "average": "demur.rankers.vectors.cosine:Average",
         "bidaf": "demur.reading.readers.bidaf:Bidaf",
         "bm25": "demur.rankers.lexical.bm25:BM25",
@@ -65,6 +66,7 @@ OURS: dict[str, dict[str, str]] = {
     },
     "trainer": {
         "adversarial": "demur.training.committees.adversarial:Adversarial",
+        "anmm": "demur.training.small_nets.scan_nets:Anmm",
         "bidaf": "demur.training.readers.trainers:Bidaf",
         "concat": "demur.training.small_nets.vector_nets:Concat",
         "confident": "demur.training.labels.confident_learning:Confident",

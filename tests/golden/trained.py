@@ -128,7 +128,7 @@ def _spec(name: str, settings: Callable[[], dict[str, Any]]) -> tuple[str, dict[
 
 SPECS: dict[str, Callable[[], tuple[str, dict[str, Any]]]] = {
     **{each: partial(_spec, each, _net) for each in ("concat", "siamese")},
-    **{each: partial(_spec, each, _match) for each in ("deep-matching", "match-pyramid", "multihop")},
+    **{each: partial(_spec, each, _match) for each in toys.MATCHING},
     **{
         each: partial(_spec, each, _bert)
         for each in ("cross-encoder", "debiased", "group-dro", "jtt", "scan")

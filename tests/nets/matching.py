@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import torch
 
+from demur.nets.matching.anmm import Anmm
 from demur.nets.matching.deep_matching import DeepMatching
 from demur.nets.matching.match_net import MatchNet, Worded
 from demur.nets.matching.match_pyramid import MatchPyramid
@@ -17,6 +18,7 @@ NETS: dict[str, Callable[[], MatchNet]] = {
     "deep-matching, two GRUs": lambda: DeepMatching(6, rows=12, columns=14, hidden=5, shared=0),
     "multihop": lambda: Multihop(6, hidden=5),
     "multihop, code": lambda: Multihop(6, hidden=5, length=14),
+    "anmm": lambda: Anmm(6),
 }
 
 

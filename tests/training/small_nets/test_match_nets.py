@@ -24,12 +24,13 @@ from laws import toys
 from training import made
 
 TRAIN, DEV, TEST = made.pools(60), made.pools(12, seed=1), made.pools(30, seed=2)
-NAMES = ["match-pyramid", "deep-matching", "multihop"]
+NAMES = toys.MATCHING
 VECTORS = str(parse(made.words()).settings["vectors"])
 FAST: dict[str, Any] = {"question_words": 12, "answer_words": 12, "buckets": 20, "early": "", "batch": 16}
 SIZES: dict[str, dict[str, Any]] = {
     "match-pyramid": {"epochs": 12, "learning_rate": 0.01},
     "deep-matching": {"epochs": 20, "hidden": 10, "dropout": 0.0, "filters": 4, "learning_rate": 0.01},
+    "anmm": {"epochs": 12, "bins": 80, "learning_rate": 0.05},
     "multihop": {"epochs": 12, "hidden": 12, "dropout": 0.0, "learning_rate": 0.01},
 }
 
