@@ -26,8 +26,8 @@ RAISED: dict[str, int] = {}
 """The editions of parts without a class of their own, where they are not 1."""
 
 NETS = (
-    *("anmm", "bidaf", "concat", "cross-encoder", "deep-matching", "match-pyramid", "mini", "multihop"),
-    *("probe", "probe-cnn", "siamese", "span-reader"),
+    *("anmm", "bidaf", "comp-agg", "concat", "cross-encoder", "deep-matching", "hyperqa"),
+    *("match-pyramid", "mini", "multihop", "probe", "probe-cnn", "re2", "siamese", "span-reader"),
 )
 OBJECTIVES = ("debiased", "decorrelation", "distilled", "group-dro", "irgan", "plain", "scan")
 _AS_FILES = ("mini",)  # the ranker of that name is not a torch network, but a file made of one

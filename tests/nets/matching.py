@@ -7,10 +7,13 @@ from collections.abc import Callable
 import torch
 
 from demur.nets.matching.anmm import Anmm
+from demur.nets.matching.comp_agg import CompAgg
 from demur.nets.matching.deep_matching import DeepMatching
+from demur.nets.matching.hyperqa import HyperQA
 from demur.nets.matching.match_net import MatchNet, Worded
 from demur.nets.matching.match_pyramid import MatchPyramid
 from demur.nets.matching.multihop import Multihop
+from demur.nets.matching.re2 import Re2
 
 NETS: dict[str, Callable[[], MatchNet]] = {
     "match-pyramid": lambda: MatchPyramid(6),
@@ -19,6 +22,9 @@ NETS: dict[str, Callable[[], MatchNet]] = {
     "multihop": lambda: Multihop(6, hidden=5),
     "multihop, code": lambda: Multihop(6, hidden=5, length=14),
     "anmm": lambda: Anmm(6),
+    "hyperqa": lambda: HyperQA(6, hidden=5),
+    "comp-agg": lambda: CompAgg(6, hidden=5, filters=3, windows=3, keep=2, clusters=4, near=2, drop=0.0),
+    "re2": lambda: Re2(6, hidden=5, blocks=3, drop=0.0),
 }
 
 

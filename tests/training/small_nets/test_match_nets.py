@@ -30,6 +30,9 @@ FAST: dict[str, Any] = {"question_words": 12, "answer_words": 12, "buckets": 20,
 SIZES: dict[str, dict[str, Any]] = {
     "match-pyramid": {"epochs": 12, "learning_rate": 0.01},
     "deep-matching": {"epochs": 20, "hidden": 10, "dropout": 0.0, "filters": 4, "learning_rate": 0.01},
+    "hyperqa": {"epochs": 12, "hidden": 30, "learning_rate": 0.01},
+    "comp-agg": {"epochs": 8, "hidden": 12, "filters": 8, "dropout": 0.0, "learning_rate": 0.01},
+    "re2": {"epochs": 8, "hidden": 12, "dropout": 0.0, "learning_rate": 0.01},
     "anmm": {"epochs": 12, "bins": 80, "learning_rate": 0.05},
     "multihop": {"epochs": 12, "hidden": 12, "dropout": 0.0, "learning_rate": 0.01},
 }

@@ -23,3 +23,45 @@ class Anmm(Match):
         from demur.nets.matching.anmm import Anmm as Net
 
         return Net(**sizes)
+
+
+@dataclass(frozen=True)
+class HyperQA(Match):
+    """A trained HyperQA: texts are points in a ball, and how far they are apart is hyperbolic."""
+
+    name: ClassVar[str] = "hyperqa"
+
+    @classmethod
+    def net(cls, **sizes: Any) -> MatchNet:
+        """A net of this kind, whose weights are drawn."""
+        from demur.nets.matching.hyperqa import HyperQA as Net
+
+        return Net(**sizes)
+
+
+@dataclass(frozen=True)
+class CompAgg(Match):
+    """A trained Comp-Agg: it compares words with what they attend to, and sums up by convolutions."""
+
+    name: ClassVar[str] = "comp-agg"
+
+    @classmethod
+    def net(cls, **sizes: Any) -> MatchNet:
+        """A net of this kind, whose weights are drawn."""
+        from demur.nets.matching.comp_agg import CompAgg as Net
+
+        return Net(**sizes)
+
+
+@dataclass(frozen=True)
+class Re2(Match):
+    """A trained RE2: blocks align two texts, each with the words and what blocks before made of them."""
+
+    name: ClassVar[str] = "re2"
+
+    @classmethod
+    def net(cls, **sizes: Any) -> MatchNet:
+        """A net of this kind, whose weights are drawn."""
+        from demur.nets.matching.re2 import Re2 as Net
+
+        return Net(**sizes)
