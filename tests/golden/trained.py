@@ -208,12 +208,20 @@ def irgan() -> list[float]:
     return flat([each.tolist() for each in (*rewards, *losses, *weights, chances(shown, there | True, 0.7))])
 
 
+def dan() -> list[float]:
+    """What a ranker says that learnt to pass for a person."""
+    by = trainer("cnn", **_match(), loss="dan", filters=6, hidden=3)
+    with torch.random.fork_rng(devices=[]):
+        return scores_of("cnn", by.train(made.pools(10)))
+
+
 RUNS: dict[str, Callable[[], list[float]]] = {
     **{f"trainer {name}": partial(scores, name) for name in SPECS},
     **{
         f"objective {name}": partial(objective, name)
         for name in ("debiased", "distilled", "group-dro", "plain", "scan")
     },
+    "objective dan": dan,
     "objective decorrelation": decorrelation,
     "objective irgan": irgan,
 }

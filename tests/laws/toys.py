@@ -17,7 +17,19 @@ from demur import registry
 from demur.specs import Setting
 
 WORDS = ["ship", "sailed", "round", "cape", "may", "nothing", "cafe", "café", "abc", "हिन्दी", "🎉", "the"]
-MATCHING = ("anmm", "comp-agg", "deep-matching", "hyperqa", "match-pyramid", "multihop", "re2")
+MATCHING = (
+    "acnn",
+    "adaqa",
+    "anmm",
+    "cnn",
+    "comp-agg",
+    "deep-matching",
+    "drcn",
+    "hyperqa",
+    "match-pyramid",
+    "multihop",
+    "re2",
+)
 """The nets that match words, all of them trained by a trainer of the same name."""
 
 

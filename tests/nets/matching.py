@@ -6,9 +6,12 @@ from collections.abc import Callable
 
 import torch
 
+from demur.nets.matching.adaqa import Acnn, AdaQA
 from demur.nets.matching.anmm import Anmm
+from demur.nets.matching.cnn import Cnn
 from demur.nets.matching.comp_agg import CompAgg
 from demur.nets.matching.deep_matching import DeepMatching
+from demur.nets.matching.drcn import Drcn
 from demur.nets.matching.hyperqa import HyperQA
 from demur.nets.matching.match_net import MatchNet, Worded
 from demur.nets.matching.match_pyramid import MatchPyramid
@@ -25,6 +28,10 @@ NETS: dict[str, Callable[[], MatchNet]] = {
     "hyperqa": lambda: HyperQA(6, hidden=5),
     "comp-agg": lambda: CompAgg(6, hidden=5, filters=3, windows=3, keep=2, clusters=4, near=2, drop=0.0),
     "re2": lambda: Re2(6, hidden=5, blocks=3, drop=0.0),
+    "cnn": lambda: Cnn(6, filters=5),
+    "drcn": lambda: Drcn(6, hidden=3, layers=3, small=7, dense=6, drop=0.0),
+    "acnn": lambda: Acnn(6, filters=4, code=3, hidden=5, drop=0.0),
+    "adaqa": lambda: AdaQA(6, filters=4, code=3, hidden=5, drop=0.0),
 }
 
 

@@ -7,9 +7,14 @@ import torch
 from torch.nn.functional import pad
 
 from demur.nets.matching import hyperqa
+from demur.nets.matching.adaqa import Acnn, AdaQA
 from demur.nets.matching.anmm import Anmm
+from demur.nets.matching.cnn import Cnn, Judge, Views
 from demur.nets.matching.comp_agg import CompAgg, clipped
+from demur.nets.matching.drcn import Drcn
+from demur.nets.matching.match_net import Worded
 from demur.nets.matching.re2 import Re2, residual
+from demur.training.objectives.pairwise import Judged
 
 
 def there(*lengths: int) -> torch.Tensor:
@@ -96,3 +101,61 @@ def test_re2_leaves_pads_alone_in_every_block() -> None:
     masks = [pad(mask, (0, 3)) for mask in real]
     for made, more in zip(net.blocks[0](texts, real), net.blocks[0](wider, masks), strict=True):
         assert torch.allclose(pad(made, (0, 0, 0, 3)), more, atol=1e-6)
+
+
+def test_cnn_finds_texts_like_themselves_and_either_way_round() -> None:
+    torch.manual_seed(0)
+    net, q, a = Cnn(6, filters=5), torch.randn(2, 4, 6), torch.randn(2, 5, 6)
+    real = there(4, 2), there(5, 3)
+    assert torch.allclose(net(q, q, real[0], real[0]), torch.ones(2))
+    assert torch.allclose(net(q, a, *real), net(a, q, *real[::-1]))
+
+
+def test_a_judge_and_who_is_judged_learn_from_opposite_losses() -> None:
+    torch.manual_seed(0)
+    vectors = torch.randn(9, 6)
+    net, views, judge = Worded(Cnn(6, 5), vectors), Worded(Views(6, 5), vectors), Judge(5, 3)
+    texts = torch.randint(1, 9, (4, 3)), torch.randint(1, 9, (4, 5))
+    Judged(views, judge).of(net, lambda one: one(*texts)).backward()
+    weights = [w for part in (net, views, judge) for w in part.parameters() if w.requires_grad]
+    assert all(w.grad is not None and w.grad.abs().sum() > 0 for w in weights)
+    ours = [w.grad.clone() for w in net.parameters() if w.grad is not None]
+    for w in weights:
+        w.grad = None
+    scores = (1 + net(*texts)) / 2
+    good, bad = scores.chunk(2)
+    right, wrong = (each.detach() for each in views(*texts).chunk(2))
+    torch.nn.functional.softplus(-judge(right, wrong, good, bad)).mean().backward()
+    alone = [w.grad for w in net.parameters() if w.grad is not None]
+    assert all(torch.allclose(one, other) for one, other in zip(ours, alone, strict=True))
+
+
+def test_drcn_layers_see_all_that_was_made_before_and_coders_make_it_fewer() -> None:
+    net = Drcn(6, hidden=3, layers=5, small=7)
+    assert [layer.right.input_size for layer in net.layers] == [7, 19, 7, 19, 7]  # type: ignore[union-attr]
+    assert len(net.coders) == 2 and net.dense.in_features == 5 * 19
+
+
+def test_drcn_says_what_its_coders_lose_only_where_it_is_asked() -> None:
+    torch.manual_seed(0)
+    net, q, a = Drcn(6, hidden=3, layers=2, small=7, weight=2), torch.randn(1, 3, 6), torch.randn(1, 4, 6)
+    net(q, a, there(3), there(4))
+    assert net.aside is None
+    net.aside = []
+    net(q, a, there(3), there(4))
+    assert len(net.aside) == 2 and all(lost > 0 for lost in net.aside), "of both texts"
+
+
+def test_acnn_makes_filters_from_the_text_itself_and_adaqa_from_the_other() -> None:
+    torch.manual_seed(0)
+    answer, questions = torch.randn(1, 5, 6), torch.randn(2, 4, 6)
+    net = Acnn(6, filters=4, code=3, drop=0.0)
+    [alone] = net.read(answer, there(5), answer=True)
+    assert alone.shape == (1, 1, 4) and net.apart
+    other = AdaQA(6, filters=4, code=3, drop=0.0)
+    made = other.made(questions, there(4, 4))
+    assert made.shape == (2, 18, 4)
+    seen = other.seen(answer.expand(2, 5, 6), there(5, 5), made)
+    assert not torch.allclose(seen[0], seen[1]), "the same answer is another one to each question"
+    own = net.made(answer, there(5))
+    assert torch.allclose(net.seen(answer, there(5), own), alone[:, 0])

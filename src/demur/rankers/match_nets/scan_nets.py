@@ -65,3 +65,59 @@ class Re2(Match):
         from demur.nets.matching.re2 import Re2 as Net
 
         return Net(**sizes)
+
+
+@dataclass(frozen=True)
+class Cnn(Match):
+    """A trained CNN: each text is a vector, by one convolution, and pairs are compared by cosine."""
+
+    name: ClassVar[str] = "cnn"
+
+    @classmethod
+    def net(cls, **sizes: Any) -> MatchNet:
+        """A net of this kind, whose weights are drawn."""
+        from demur.nets.matching.cnn import Cnn as Net
+
+        return Net(**sizes)
+
+
+@dataclass(frozen=True)
+class Drcn(Match):
+    """A trained DRCN: layers of an LSTM and attention, each of which sees all that those before made."""
+
+    name: ClassVar[str] = "drcn"
+
+    @classmethod
+    def net(cls, **sizes: Any) -> MatchNet:
+        """A net of this kind, whose weights are drawn."""
+        from demur.nets.matching.drcn import Drcn as Net
+
+        return Net(**sizes)
+
+
+@dataclass(frozen=True)
+class Acnn(Match):
+    """A trained ACNN: each text is seen by filters that are made from itself."""
+
+    name: ClassVar[str] = "acnn"
+
+    @classmethod
+    def net(cls, **sizes: Any) -> MatchNet:
+        """A net of this kind, whose weights are drawn."""
+        from demur.nets.matching.adaqa import Acnn as Net
+
+        return Net(**sizes)
+
+
+@dataclass(frozen=True)
+class AdaQA(Match):
+    """A trained AdaQA: each text is seen by filters that are made from the other one."""
+
+    name: ClassVar[str] = "adaqa"
+
+    @classmethod
+    def net(cls, **sizes: Any) -> MatchNet:
+        """A net of this kind, whose weights are drawn."""
+        from demur.nets.matching.adaqa import AdaQA as Net
+
+        return Net(**sizes)
