@@ -26,10 +26,11 @@ RAISED: dict[str, int] = {}
 """The editions of parts without a class of their own, where they are not 1."""
 
 NETS = (
-    *("bidaf", "concat", "cross-encoder", "deep-matching", "match-pyramid", "mini", "multihop"),
-    *("probe", "probe-cnn", "siamese", "span-reader"),
+    *("acnn", "adaqa", "anmm", "bidaf", "cnn", "comp-agg", "concat", "cross-encoder"),
+    *("deep-matching", "drcn", "hyperqa", "match-pyramid", "mini", "multihop", "probe"),
+    *("probe-cnn", "re2", "siamese", "span-reader"),
 )
-OBJECTIVES = ("debiased", "decorrelation", "distilled", "group-dro", "irgan", "plain", "scan")
+OBJECTIVES = ("dan", "debiased", "decorrelation", "distilled", "group-dro", "irgan", "plain", "scan")
 _AS_FILES = ("mini",)  # the ranker of that name is not a torch network, but a file made of one
 TABLES = ("agreement", "cases", "curves", "gates", "guarantee", "labels", "quoting", "ranking", "reading")
 VECTORS = ("cbow", "ppmi", "skipgram")
@@ -43,6 +44,7 @@ STANDS_ON: dict[str, tuple[str, ...]] = {
     "ranker joint": ("net cross-encoder",),
     "ranker mini-torch": ("net mini",),
     "trainer adversarial": ("objective irgan",),
+    "trainer cnn": ("objective dan",),
     "trainer cross-encoder": ("objective plain",),
     "trainer debiased": ("objective debiased", "ranker cross-encoder"),
     "trainer distilled": ("objective distilled", "ranker cross-encoder"),

@@ -26,7 +26,7 @@ from demur.training import trainer
 from demur.types import Pool
 from laws import toys
 
-NETS = ("match-pyramid", "deep-matching", "multihop")
+NETS = toys.MATCHING
 ANSWERS = ["the ship sailed", "cape 🎉", "nothing but the cape in may", "", "unknown words", "may " * 90]
 POOLS = [Pool.of("which ship?", ANSWERS, id="a"), Pool.of("", ANSWERS[::-1], id="b"), Pool("c", "?", ())]
 

@@ -128,7 +128,7 @@ def _spec(name: str, settings: Callable[[], dict[str, Any]]) -> tuple[str, dict[
 
 SPECS: dict[str, Callable[[], tuple[str, dict[str, Any]]]] = {
     **{each: partial(_spec, each, _net) for each in ("concat", "siamese")},
-    **{each: partial(_spec, each, _match) for each in ("deep-matching", "match-pyramid", "multihop")},
+    **{each: partial(_spec, each, _match) for each in toys.MATCHING},
     **{
         each: partial(_spec, each, _bert)
         for each in ("cross-encoder", "debiased", "group-dro", "jtt", "scan")
@@ -208,12 +208,20 @@ def irgan() -> list[float]:
     return flat([each.tolist() for each in (*rewards, *losses, *weights, chances(shown, there | True, 0.7))])
 
 
+def dan() -> list[float]:
+    """What a ranker says that learnt to pass for a person."""
+    by = trainer("cnn", **_match(), loss="dan", filters=6, hidden=3)
+    with torch.random.fork_rng(devices=[]):
+        return scores_of("cnn", by.train(made.pools(10)))
+
+
 RUNS: dict[str, Callable[[], list[float]]] = {
     **{f"trainer {name}": partial(scores, name) for name in SPECS},
     **{
         f"objective {name}": partial(objective, name)
         for name in ("debiased", "distilled", "group-dro", "plain", "scan")
     },
+    "objective dan": dan,
     "objective decorrelation": decorrelation,
     "objective irgan": irgan,
 }

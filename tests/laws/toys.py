@@ -8,14 +8,20 @@ from __future__ import annotations
 import atexit
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
+from demur import registry
 from demur.specs import Setting
 
 WORDS = ["ship", "sailed", "round", "cape", "may", "nothing", "cafe", "café", "abc", "हिन्दी", "🎉", "the"]
+MATCHING = (
+    *("acnn", "adaqa", "anmm", "cnn", "comp-agg", "deep-matching"),
+    *("drcn", "hyperqa", "match-pyramid", "multihop", "re2"),
+)
+"""The nets that match words, all of them trained by a trainer of the same name."""
 
 
 @cache
@@ -233,14 +239,17 @@ def match(name: str) -> str:
     from demur.rankers.match_nets.word_numbers import Lexicon
     from demur.rankers.opening import save
 
-    kinds = match_nets.MatchPyramid, match_nets.DeepMatching, match_nets.Multihop
-    kind = {kind.name: kind for kind in kinds}[name]
+    kind = registry.find("ranker", name)
     words = Lexicon.of(table(vectors()), [], buckets=50)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
         network = Worded(kind.net(wide=8), torch.from_numpy(words.matrix))
     save(kind.of(match_nets.Trained(network, words)), folder() / name)
     return str(folder() / name)
+
+
+def _matching(name: str) -> dict[str, Setting]:
+    return {"folder": match(name)}
 
 
 @cache
@@ -265,20 +274,18 @@ def joint() -> str:
 
 
 TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
+    **{each: partial(_matching, each) for each in MATCHING},
     "average": lambda: {"vectors": vectors()},
     "bidaf": lambda: {"folder": bidaf(), "max_length": 40, "stride": 12},
     "committee": lambda: {"rankers": f"{match('match-pyramid')}; {match('multihop')}"},
     "concat": lambda: {"folder": net("concat")},
     "cross-encoder": lambda: {"model": classifier()},
-    "deep-matching": lambda: {"folder": match("deep-matching")},
     "encoder": lambda: {"model": bert()},
     "feedback": lambda: {"first": "bm25", "features": f'encoder(model="{bert()}")'},
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
     "joint": lambda: {"folder": joint(), "k": 2, "first": "length"},
-    "match-pyramid": lambda: {"folder": match("match-pyramid")},
     "mini": lambda: {"folder": small(), "max_length": 40, "stride": 12},
     "mini-torch": lambda: {"folder": mini(), "max_length": 40, "stride": 12},
-    "multihop": lambda: {"folder": match("multihop")},
     "onnx": lambda: {"folder": exported()},
     "onnx-match": lambda: {"folder": exported_match()},
     "span-reader": lambda: {"model": answerer()},

@@ -54,12 +54,34 @@ def test_appended_padding_leaves_scores_unchanged(net: Worded) -> None:
 
 def test_every_weight_learns(net: Worded) -> None:
     net.train()
-    net(numbers(6, 5, 7), numbers(9, 8, 13)).square().sum().backward()  # type: ignore[no-untyped-call]
+    net.net.aside = []
+    loss = net(numbers(6, 5, 7), numbers(9, 8, 13)).square().sum()
+    sum(net.net.aside, loss).backward()  # type: ignore[no-untyped-call]
     for name, weight in net.named_parameters():
         assert weight.grad is not None and torch.isfinite(weight.grad).all(), name
         last = "memories" in name and name.startswith("net.memories")
         assert last or weight.grad.abs().sum() > 0, name
     assert net.vectors.grad is not None and (net.vectors.grad[0] == 0).all(), "padding is learnt nothing of"
+
+
+def test_gradients_are_those_of_small_steps(net: Worded) -> None:
+    """In double precision, along a direction in which every weight moves."""
+    net.double()
+    names, weights = zip(*net.named_parameters(), strict=True)
+    draws = torch.Generator().manual_seed(1)
+    ways = [torch.randn(each.shape, generator=draws, dtype=torch.float64) for each in weights]
+    ways[names.index("vectors")][0] = 0  # the vector of padding stays as it is
+
+    def loss(by: float = 0.0) -> Tensor:
+        net.net.aside = []
+        moved = {name: w + by * way for name, w, way in zip(names, weights, ways, strict=True)}
+        scores = torch.func.functional_call(net, moved, (QUESTIONS, ANSWERS))
+        return sum(net.net.aside, scores.sin().sum())
+
+    found = torch.autograd.grad(loss(), weights)
+    slope = sum(float((one * way).sum()) for one, way in zip(found, ways, strict=True))
+    step = 1e-6
+    assert slope == pytest.approx((loss(step) - loss(-step)).item() / (2 * step), rel=1e-4)
 
 
 def test_built_again_from_its_sizes(net: Worded) -> None:

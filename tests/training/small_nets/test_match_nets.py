@@ -24,12 +24,20 @@ from laws import toys
 from training import made
 
 TRAIN, DEV, TEST = made.pools(60), made.pools(12, seed=1), made.pools(30, seed=2)
-NAMES = ["match-pyramid", "deep-matching", "multihop"]
+NAMES = toys.MATCHING
 VECTORS = str(parse(made.words()).settings["vectors"])
 FAST: dict[str, Any] = {"question_words": 12, "answer_words": 12, "buckets": 20, "early": "", "batch": 16}
 SIZES: dict[str, dict[str, Any]] = {
     "match-pyramid": {"epochs": 12, "learning_rate": 0.01},
     "deep-matching": {"epochs": 20, "hidden": 10, "dropout": 0.0, "filters": 4, "learning_rate": 0.01},
+    "hyperqa": {"epochs": 12, "hidden": 30, "learning_rate": 0.01},
+    "comp-agg": {"epochs": 8, "hidden": 12, "filters": 8, "dropout": 0.0, "learning_rate": 0.01},
+    "re2": {"epochs": 8, "hidden": 12, "dropout": 0.0, "learning_rate": 0.01},
+    "cnn": {"epochs": 12, "filters": 20, "learning_rate": 0.01},
+    "drcn": {"epochs": 8, "hidden": 8, "small": 12, "dense": 20, "dropout": 0.0, "learning_rate": 0.01},
+    "acnn": {"epochs": 12, "filters": 12, "dropout": 0.0, "learning_rate": 0.01},
+    "adaqa": {"epochs": 12, "filters": 12, "dropout": 0.0, "learning_rate": 0.01},
+    "anmm": {"epochs": 12, "bins": 80, "learning_rate": 0.05},
     "multihop": {"epochs": 12, "hidden": 12, "dropout": 0.0, "learning_rate": 0.01},
 }
 
@@ -57,6 +65,13 @@ def test_they_learn(name: str, tmp_path: Path) -> None:
     save(again, tmp_path / "other")
     assert (tmp_path / "other" / "vectors.safetensors").stat().st_nlink > 1, "they lie on the disk once"
     assert demur.open(tmp_path / "other").fingerprint == trained.fingerprint
+
+
+def test_a_cnn_learns_by_a_judge_too() -> None:
+    trained = built("cnn", loss="dan", hidden=10, epochs=12).train(TRAIN)
+    assert value(trained) > 0.85
+    with pytest.raises(UsageError, match="loss='rank' is not known; use hinge or dan"):
+        built("cnn", loss="rank")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -24,6 +24,8 @@ class MatchNet(nn.Module):
     """The temperature of a softmax over scores that makes it choose, and not blindly."""
     sizes: dict[str, int | float | str]
     """The settings that build it again."""
+    aside: list[Tensor] | None = None
+    """Losses of its own, which it adds to where a list is given, as in training."""
 
     @property
     def apart(self) -> bool:

@@ -27,7 +27,7 @@ FILES = MODEL, FACTS, VECTORS
 
 @dataclass(frozen=True)
 class OnnxMatch(Ranker):
-    """A MatchPyramid, Deep Matching Net or Multihop that ``demur export`` wrote; it needs no torch."""
+    """A net that matches words, such as MatchPyramid, that ``demur export`` wrote; it needs no torch."""
 
     name: ClassVar[str] = "onnx-match"
     tolerance: ClassVar[float] = 2e-5

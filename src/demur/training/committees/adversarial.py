@@ -214,7 +214,7 @@ class Adversarial(Trainer):
 def _start(given: str) -> str:
     """What is wrong with what there is to start from."""
     what = f"adversarial training cannot start from {given}" if given else "nothing to start from"
-    return f"{what}; first train one with match-pyramid, deep-matching or multihop, in a stage before"
+    return f"{what}; first train a matching net, such as match-pyramid, in a stage before"
 
 
 def _ranker(start: Match, has: Trained, network: Worded) -> Match:

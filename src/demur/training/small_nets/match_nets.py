@@ -14,7 +14,7 @@ from demur import registry
 from demur.embedders import embedder
 from demur.embedders.word_vectors.embedder import located
 from demur.embedders.word_vectors.tables import Table, table
-from demur.errors import DataError, UnknownName, UsageError, require
+from demur.errors import UnknownName, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.match_nets import match_nets as rankers
 from demur.rankers.match_nets.match_nets import Match, Trained
@@ -26,19 +26,25 @@ from demur.training.dev_set import NEVER, checkpoint_name, judges, on_dev, sole
 from demur.training.loop.fitting import Schedule, Step, fit
 from demur.training.small_nets.cached_words import CachedWords
 from demur.training.small_nets.negatives import Negatives
-from demur.types import IntArray, Pool
+from demur.types import Pool
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from demur.nets.matching.match_net import Worded
+    from demur.training.objectives.pairwise import Pairwise
+
 PRESETS = ("fixed", "paper", "code")
 LEAST = 5  # words: from fewer a deep matching net has nothing left after its windows of three
-_STRETCH = 16  # batches
+COUNTS = (
+    *("filters", "rows", "columns", "hidden", "hops", "bins", "windows", "window", "keep", "near"),
+    *("blocks", "layers", "code", "small", "dense"),
+)
 
 
 @dataclass(frozen=True)
 class MatchTrainer(Trainer):
-    """What the three trainers share; they learn pairwise, by a hinge between right and wrong answers.
+    """What trainers of matching nets share; they learn by pairs of a right and a wrong answer, with a hinge.
 
     `vectors` names a file of word vectors, or ``glove``; with `tuned` they learn along. Words without one
     share `buckets` vectors that were drawn. An encoder, such as ``vectors=encoder``, gives each word a vector
@@ -85,7 +91,7 @@ class MatchTrainer(Trainer):
     def _check_net(self) -> None:
         """Raise an error if no net can be made of the settings that are the net's own."""
         sizes = self.sizes()
-        for name in ("filters", "rows", "columns", "hidden", "hops"):
+        for name in COUNTS:
             if sizes.get(name, 1) < 1:
                 raise UsageError(f"{name}={sizes[name]} must be 1 or more")
         if not 0 <= sizes.get("drop", 0) < 1:
@@ -149,10 +155,11 @@ class MatchTrainer(Trainer):
         from demur.rankers.match_nets import match_pairs
 
         read, words = negatives.read(has.words), (has.question_words, has.answer_words)
-        margin, lengths = self.margin or has.network.net.margin, np.diff(read.first)
+        objective, net = self._objective(has), has.network.net
         draws = np.random.default_rng(self.seed)
         lengths = np.diff(read.first)
-        epochs = [self._triplets(negatives, lengths, draws) for _ in range(self.epochs)]
+        sizes = self.negatives, self.batch
+        epochs = [negatives.triplets(lengths, *sizes, draws) for _ in range(self.epochs)]
         examples, wrong = (np.concatenate(each) for each in zip(*epochs, strict=True))
 
         def loss_of(step: Step) -> tuple[Tensor, int]:
@@ -161,8 +168,14 @@ class MatchTrainer(Trainer):
             asked, told = np.tile(questions, 2), np.concatenate([right, wrong[chosen]])
             order = np.argsort(lengths[told], kind="stable")  # short and long ones apart: less is filled up
             batches = np.array_split(order, 2)
-            good, bad = match_pairs.scores(has.network, read, asked, told, words, batches).chunk(2)
-            return (margin - good + bad).clamp(min=0).mean(), 2 * len(chosen)
+
+            def look(network: Worded) -> Tensor:
+                return match_pairs.scores(network, read, asked, told, words, batches)
+
+            net.aside = []
+            loss = objective.of(has.network, look)
+            loss, net.aside = sum(net.aside, loss), None
+            return loss, 2 * len(chosen)
 
         steps: list[Step] = []
         ends = []
@@ -173,28 +186,13 @@ class MatchTrainer(Trainer):
         schedule = Schedule(
             self.learning_rate, 0.02, self.weight_decay, precision="fp32", patience=self.patience
         )
-        fit(has.network, steps, loss_of, schedule, named, report, ends=ends, judge=judge)
+        fit(has.network, steps, loss_of, schedule, named, report, ends=ends, objective=objective, judge=judge)
 
-    def _triplets(
-        self, negatives: Negatives, lengths: IntArray, draws: np.random.Generator
-    ) -> tuple[IntArray, IntArray]:
-        """The right answers of an epoch, each as often as there are wrong ones; and these.
+    def _objective(self, has: Trained) -> Pairwise:
+        """What is made small in training."""
+        from demur.training.objectives.pairwise import Pairwise
 
-        They are shuffled, put in order of length within stretches of some batches, and the batches shuffled.
-        """
-        found = [negatives.drawn(example, self.negatives, draws) for example in range(len(negatives))]
-        examples = np.repeat(np.arange(len(negatives)), [len(each) for each in found])
-        if not len(examples):
-            raise DataError("there are no wrong answers", fix="give more questions, or label wrong answers")
-        wrong = np.concatenate(found)
-        longest = np.maximum(lengths[negatives.right[examples]], lengths[wrong])
-        order = draws.permutation(len(examples))
-        stretch = np.arange(len(order)) // (_STRETCH * self.batch)
-        order = order[np.lexsort((longest[order], stretch))]
-        batches = [order[at : at + self.batch] for at in range(0, len(order), self.batch)]
-        *full, last = batches
-        order = np.concatenate([*(full[n] for n in draws.permutation(len(full))), last])
-        return examples[order], wrong[order]
+        return Pairwise(self.margin or has.network.net.margin)
 
     def _start(self, given: Trainer | Ranker) -> str:
         """What is wrong with what there is to start from."""
@@ -239,7 +237,7 @@ def dev_measure(
 class MatchPyramid(MatchTrainer):
     """A trainer of MatchPyramid: small, with `rows` windows of a question and `columns` of an answer.
 
-    All presets are alike. The other settings are those that the three trainers share.
+    All presets are alike. The other settings are those that all trainers of matching nets share.
     """
 
     name: ClassVar[str] = "match-pyramid"
@@ -260,7 +258,7 @@ class DeepMatching(MatchTrainer):
     """A trainer of the Deep Matching Net, with a GRU of `hidden` units each way.
 
     With ``preset=code`` questions and answers have a GRU each; else they share one. The other settings are
-    those that the three trainers share.
+    those that all trainers of matching nets share.
     """
 
     name: ClassVar[str] = "deep-matching"
@@ -285,7 +283,8 @@ class Multihop(MatchTrainer):
     """A trainer of the Multihop Attention Network, with an LSTM of `hidden` units each way.
 
     With ``preset=paper`` or ``code`` it is the reference's: padding takes part in the attention, and a hop
-    gets the state of the one before the last. The other settings are those that the three trainers share.
+    gets the state of the one before the last. The other settings are those that all trainers of matching nets
+    share.
     """
 
     name: ClassVar[str] = "multihop"

@@ -11,6 +11,8 @@ from demur.errors import DataError
 from demur.rankers.match_nets.word_numbers import Read, Words
 from demur.types import IntArray, Pool
 
+_STRETCH = 16  # batches
+
 
 @dataclass(frozen=True, eq=False)
 class Negatives:
@@ -79,3 +81,24 @@ class Negatives:
         never = np.concatenate([self.known[example], first])
         others = draws.choice(self.every, min(2 * missing + len(never), len(self.every)), replace=False)
         return np.concatenate([first, others[~np.isin(others, never)][:missing]])
+
+    def triplets(
+        self, lengths: IntArray, size: int, batch: int, draws: np.random.Generator
+    ) -> tuple[IntArray, IntArray]:
+        """The right answers of an epoch, each as often as there are wrong ones, at most `size`; and these.
+
+        They are shuffled, put in order of length within stretches of some batches, and the batches shuffled.
+        """
+        found = [self.drawn(example, size, draws) for example in range(len(self))]
+        examples = np.repeat(np.arange(len(self)), [len(each) for each in found])
+        if not len(examples):
+            raise DataError("there are no wrong answers", fix="give more questions, or label wrong answers")
+        wrong = np.concatenate(found)
+        longest = np.maximum(lengths[self.right[examples]], lengths[wrong])
+        order = draws.permutation(len(examples))
+        stretch = np.arange(len(order)) // (_STRETCH * batch)
+        order = order[np.lexsort((longest[order], stretch))]
+        batches = [order[at : at + batch] for at in range(0, len(order), batch)]
+        *full, last = batches
+        order = np.concatenate([*(full[n] for n in draws.permutation(len(full))), last])
+        return examples[order], wrong[order]
