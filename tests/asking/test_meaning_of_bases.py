@@ -109,7 +109,7 @@ def test_a_base_that_may_not_be_written_to_is_asked_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refused(self: KnowledgeBase) -> None:
-        raise ReadOnlyBase("may not be written to", path=self.path, fix="change its rights")
+        raise ReadOnlyBase("may not be written to", path=tmp_path, fix="change its rights")
 
     made = KnowledgeBase(tmp_path / "new.kb")
     made.put("faq", FAQ)

@@ -79,11 +79,11 @@ def rank(
             rows.append({"rank": place, "id": candidate.id, "text": candidate.text, "score": score})
             if why:
                 rows[-1]["pairs"] = explanations.plain_pairs(why[candidate.text])
-        judged: Verdict = promises.plain_verdict(opened, verdict) if opened else {}
-        told: Rank = {"question": question, "ranker": built.spec, "ranking": rows, **judged}
+        told: Rank = {"question": question, "ranker": built.spec, "ranking": rows}
         if rule:
             told["set"] = promises.plain_set(rule, chosen)
-        emit(told)
+        judged: Verdict = promises.plain_verdict(opened, verdict) if opened else {}
+        emit({**told, **judged})
         return
     for line in promises.verdict_lines(opened, verdict) if opened else ():
         say(line)
