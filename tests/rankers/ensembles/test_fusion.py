@@ -141,7 +141,7 @@ def test_rankers_that_need_statistics_get_them() -> None:
         ("fusion(rankers='; ')", "fusion needs rankers"),
         ("fusion(rankers='bm25; bm26')", "unknown ranker 'bm26'"),
         ("fusion(rankers='bm25; length', weights='1')", "2 rankers but 1 weights"),
-        ("fusion(rankers='bm25; length', weights='1, x')", "are not numbers"),
+        ("fusion(rankers='bm25; length', weights='1, x')", "must be numbers"),
         ("fusion(rankers='bm25; length', weights='0, 0')", "must not all be 0"),
         ("fusion(rankers='bm25; length', weights='1, inf')", "must be finite numbers"),
     ],
