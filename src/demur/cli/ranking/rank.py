@@ -80,7 +80,8 @@ def rank(
             if why:
                 rows[-1]["pairs"] = explanations.plain_pairs(why[candidate.text])
         judged: Verdict = promises.plain_verdict(opened, verdict) if opened else {}
-        told: Rank = {"question": question, "ranker": built.spec, "ranking": rows, **judged}
+        start: Rank = {"question": question, "ranker": built.spec, "ranking": rows}
+        told: Rank = {**start, **judged}
         if rule:
             told["set"] = promises.plain_set(rule, chosen)
         emit(told)
