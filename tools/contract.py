@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 _CASES = "500"  # for each operation that takes a body
+_PATIENCE = "60"  # seconds for an answer, as the machine may have other work
 _REFUSABLE = ("POST /v1/calibrate", "POST /v1/documents", "POST /v1/labels")
 """What is well formed may still be refused here, by what is in the base or in the file."""
 _ALSO_TAKEN = ("GET /v1/labels/next",)
@@ -48,7 +49,8 @@ def main() -> int:
                 "run",
                 f"{url}/openapi.json",
             ]
-            return subprocess.run([*words, "--max-examples", _CASES], cwd=folder, check=False).returncode
+            words += ["--max-examples", _CASES, "--request-timeout", _PATIENCE]
+            return subprocess.run(words, cwd=folder, check=False).returncode
         finally:
             server.terminate()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from demur.kb.passages import MARKER
 from demur.sentences import sentences
@@ -24,8 +25,14 @@ def asked(question: str, stem: str = "none") -> list[str]:
 
 def same(question: str, heading: str) -> bool:
     """Whether a passage stands right under what is asked: three words or more, the same in the same order."""
-    words = tokenize(question)
-    return len(words) >= _ASKS and words == tokenize(heading.rpartition(" > ")[2])
+    words = _words_of(question)
+    return len(words) >= _ASKS and words == tuple(tokenize(heading.rpartition(" > ")[2]))
+
+
+@lru_cache(maxsize=4)
+def _words_of(question: str) -> tuple[str, ...]:
+    """The words of a question, which is held against the heading of each passage."""
+    return tuple(tokenize(question))
 
 
 def quote(text: str, weights: Mapping[str, float], stem: str = "none") -> Span | None:

@@ -79,11 +79,12 @@ def rank(
             rows.append({"rank": place, "id": candidate.id, "text": candidate.text, "score": score})
             if why:
                 rows[-1]["pairs"] = explanations.plain_pairs(why[candidate.text])
-        told: Rank = {"question": question, "ranker": built.spec, "ranking": rows}
+        judged: Verdict = promises.plain_verdict(opened, verdict) if opened else {}
+        start: Rank = {"question": question, "ranker": built.spec, "ranking": rows}
+        told: Rank = {**start, **judged}
         if rule:
             told["set"] = promises.plain_set(rule, chosen)
-        judged: Verdict = promises.plain_verdict(opened, verdict) if opened else {}
-        emit({**told, **judged})
+        emit(told)
         return
     for line in promises.verdict_lines(opened, verdict) if opened else ():
         say(line)
