@@ -116,7 +116,7 @@ def test_a_judge_and_who_is_judged_learn_from_opposite_losses() -> None:
     vectors = torch.randn(9, 6)
     net, views, judge = Worded(Cnn(6, 5), vectors), Worded(Views(6, 5), vectors), Judge(5, 3)
     texts = torch.randint(1, 9, (4, 3)), torch.randint(1, 9, (4, 5))
-    Judged(views, judge).of(net, lambda one: one(*texts)).backward()
+    Judged(views, judge).of(net, lambda one: one(*texts)).backward()  # type: ignore[no-untyped-call]
     weights = [w for part in (net, views, judge) for w in part.parameters() if w.requires_grad]
     assert all(w.grad is not None and w.grad.abs().sum() > 0 for w in weights)
     ours = [w.grad.clone() for w in net.parameters() if w.grad is not None]
@@ -125,7 +125,7 @@ def test_a_judge_and_who_is_judged_learn_from_opposite_losses() -> None:
     scores = (1 + net(*texts)) / 2
     good, bad = scores.chunk(2)
     right, wrong = (each.detach() for each in views(*texts).chunk(2))
-    torch.nn.functional.softplus(-judge(right, wrong, good, bad)).mean().backward()
+    torch.nn.functional.softplus(-judge(right, wrong, good, bad)).mean().backward()  # type: ignore[no-untyped-call]
     alone = [w.grad for w in net.parameters() if w.grad is not None]
     assert all(torch.allclose(one, other) for one, other in zip(ours, alone, strict=True))
 

@@ -41,7 +41,8 @@ class Anmm(MatchNet):
         [q], [a] = question, answer  # b × m × e, b × n × e
         alike = normalize(q, dim=2) @ normalize(a, dim=2).transpose(1, 2)  # b × m × n
         matched = (self.binned(alike, there) @ self.weights).tanh()  # b × m × 1
-        shares = self.gate(q).masked_fill(~asked[:, :, None], -torch.inf).softmax(1)  # b × m × 1
+        gate: Tensor = self.gate(q)
+        shares = gate.masked_fill(~asked[:, :, None], -torch.inf).softmax(1)  # b × m × 1
         return (shares * matched).sum((1, 2))  # b
 
     def binned(self, alike: Tensor, there: Tensor) -> Tensor:

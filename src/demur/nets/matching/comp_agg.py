@@ -15,6 +15,10 @@ from torch.nn.functional import pad, relu
 from demur.nets.matching.match_net import MatchNet
 from demur.nets.transformers.dropout import dropout
 
+_BEGIN = (
+    0.25  # of words of length 4 it makes numbers near 1; of smaller ones all words look alike to attention
+)
+
 
 class CompAgg(MatchNet):
     """Gated words, attention to the `keep` best words of the other text, products, and a convolution.
@@ -42,7 +46,8 @@ class CompAgg(MatchNet):
         self.sizes |= {"keep": keep, "clusters": clusters, "near": near, "drop": drop}
         self.keep, self.near, self.drop = keep, near, drop
         self.gate, self.value = (nn.Linear(wide, hidden) for _ in range(2))
-        self.clusters = nn.Parameter(torch.randn(clusters, hidden)) if clusters else None
+        nn.init.normal_(self.value.weight, std=_BEGIN)
+        self.clusters = nn.Parameter(torch.randn(clusters, hidden) / 10) if clusters else None
         of_word = hidden * (2 if clusters else 1)
         self.convolutions = nn.ModuleList(nn.Conv1d(of_word, filters, n + 1) for n in range(windows))
         self.output = nn.Linear(2 * windows * filters, 1)

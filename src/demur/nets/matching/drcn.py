@@ -81,10 +81,10 @@ class Drcn(MatchNet):
         return scores  # b
 
     def _coded(self, number: int, x: Tensor, there: Tensor) -> Tensor:
-        coder = self.coders[number]
-        code: Tensor = relu(coder.encode(x)) * there[:, :, None]  # b × t × small
+        found: tuple[Tensor, Tensor] = self.coders[number](x)
+        code, made = found[0] * there[:, :, None], found[1]  # b × t × small, b × t × wide
         if self.aside is not None:
-            self.aside.append(self.weight * (coder.decode(code) - x).square()[there].mean())
+            self.aside.append(self.weight * (made - x).square()[there].mean())
         return code
 
     def _dropped(self, x: Tensor) -> Tensor:
@@ -97,6 +97,16 @@ class Autoencoder(nn.Module):
     def __init__(self, wide: int, small: int) -> None:
         super().__init__()
         self.encode, self.decode = nn.Linear(wide, small), nn.Linear(small, wide)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """From b × t × wide to b × t × small, and back."""
+        code = relu(self.encode(x))
+        return code, self.decode(code)
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """As `forward`."""
+        found: tuple[Tensor, Tensor] = super().__call__(x)
+        return found
 
 
 def cosines(q: Tensor, a: Tensor) -> Tensor:

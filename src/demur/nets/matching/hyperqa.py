@@ -56,7 +56,8 @@ class HyperQA(MatchNet):
 
 def in_ball(x: Tensor) -> Tensor:
     """Vectors, … × h; those that are too long are made as long as may be."""
-    return x * (LARGEST / x.norm(dim=-1, keepdim=True).clamp(min=LARGEST))
+    norm: Tensor = x.norm(dim=-1, keepdim=True)
+    return x * (LARGEST / norm.clamp(min=LARGEST))
 
 
 def beyond_one(q: Tensor, a: Tensor) -> Tensor:

@@ -130,7 +130,7 @@ class Cnn(MatchTrainer):
         from demur.nets.matching.match_net import Worded
         from demur.training.objectives.pairwise import Judged
 
-        views = Worded(Views(has.words.width, **self.sizes()), has.network.vectors.detach())
+        views = Worded(Views(has.words.width, self.filters, self.window), has.network.vectors.detach())
         return Judged(views, Judge(self.filters, self.hidden))
 
 
