@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
@@ -32,6 +33,7 @@ class Server:
         self.vectors_in = ""
         """The schema of the extension vector; empty where the database has none."""
         require("psycopg", extra="postgres")
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it warns of is an error of ours
 
     def connection(self) -> Any:
         """The connection, made if there is none."""
