@@ -16,6 +16,7 @@ import pytest
 from demur.errors import DemurError, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.kb.postgres.server import Server
 from kb.base_toys import Hashing, found, held, write
 from kb.places import ON_POSTGRES, on_postgres, said, started
 
@@ -182,6 +183,17 @@ def test_rebuilding_changes_nothing_but_vectors(kb: KnowledgeBase) -> None:
     kb.rebuild()
     assert not kb.embedded and not kb.embedder
     assert kb.embed(Hashing()) == 3 and found(kb, "drill lent") == before
+
+
+def test_vectors_are_not_counted_again_once_all_are_there(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert kb.embedded == 3
+    with monkeypatch.context() as patched:
+        patched.setattr(Server, "rows", lambda self, *statement: pytest.fail(str(statement)))
+        assert kb.embedded == 3
+    kb.put("one", [Passage("1", "A rake is lent.")])
+    assert kb.embedded == 3 and len(kb) == 4
 
 
 def test_a_base_to_which_nothing_is_added_is_not_made(address: str, tmp_path: Path) -> None:
