@@ -70,11 +70,11 @@ def test_what_is_told_over_http_names_no_host() -> None:
     import psycopg
 
     address = Address.of(f"postgresql://ada:{SECRET}@db.example/books")
-    for said in (
+    for words in (
         "failed to resolve host 'db.example': [Errno -2] Name or service not known",
         'connection failed: connection to server at "10.0.0.7", port 5432 failed: Connection refused',
     ):
-        error = not_connected(address, psycopg.OperationalError(said))
+        error = not_connected(address, psycopg.OperationalError(words))
         assert isinstance(error, UnusableBase) and "db.example" in str(error)
         assert error.said.startswith("the knowledge base cannot be reached: no server answers (")
         assert "db.example" not in error.said and "10.0.0.7" not in error.said
