@@ -125,7 +125,7 @@ class Server:
             fix = f"install pgvector there, and run {make} in the database"
             raise DataError("the server has no extension vector", path=place, fix=fix)
         try:
-            with self.lock:
+            with self.lock, self.connection().transaction():
                 self.connection().execute(f"{make} SCHEMA public")
         except psycopg.errors.InsufficientPrivilege:
             fix = f"let a superuser run {make} there"
