@@ -119,7 +119,7 @@ def measured(folder: Path) -> dict[str, object]:
     files = sorted(folder.glob("*.txt"))
     kb = KnowledgeBase(folder / "bench.kb")
     adding = seconds_once(lambda: kb.add(files))
-    after_adding, words_disk = _memory(), _disk(kb.path)
+    after_adding, words_disk = _memory(), _disk(folder / "bench.kb")
     embedding = seconds_once(lambda: kb.embed(Drawn()))
     kb.close()
     start = time.perf_counter()
@@ -140,7 +140,7 @@ def measured(folder: Path) -> dict[str, object]:
         "adding_memory": after_adding,
         "embedding": embedding,
         "words_disk": words_disk,
-        "disk": _disk(kb.path),
+        "disk": _disk(folder / "bench.kb"),
         "opening": opening,
         "words": [seconds_once(lambda q=each: kb.by_words(q, 100)) for each in questions],  # type: ignore[misc]
         "meanings": [seconds_once(lambda v=each: kb.by_meaning(v, 100)) for each in vectors],  # type: ignore[misc]

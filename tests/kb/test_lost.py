@@ -105,8 +105,8 @@ def test_a_new_base_that_goes_while_its_first_file_is_read_leaves_another_alone(
     new = KnowledgeBase(tmp_path / "new.kb")
 
     def replaced(_: int) -> None:
-        new.path.rename(tmp_path / "moved.kb")
-        folder(kb).rename(new.path)
+        folder(new).rename(tmp_path / "moved.kb")
+        folder(kb).rename(folder(new))
 
     with pytest.raises(LostBase):
         new.add(tmp_path / "docs" / "b.txt", replaced)
