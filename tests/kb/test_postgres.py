@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,8 +16,9 @@ import pytest
 from demur.errors import DemurError, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.kb.postgres.server import Server
 from kb.base_toys import Hashing, found, held, write
-from kb.places import ON_POSTGRES, on_postgres, said
+from kb.places import ON_POSTGRES, on_postgres, said, started
 
 pytestmark = ON_POSTGRES
 
@@ -69,14 +74,14 @@ def test_nothing_of_a_change_is_seen_before_it_is_whole(kb: KnowledgeBase) -> No
     other = KnowledgeBase(kb.path)
     before = held(other), other.generation
 
-    def passages() -> object:
+    def passages() -> Iterator[Passage]:
         yield Passage("1", "A rake is lent.")
         other.refresh()
         assert (held(other), other.generation) == before and not len(other.by_words("rake", 5)[0])
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kb.put("tools", passages())  # type: ignore[arg-type]
+        kb.put("tools", passages())
     assert (held(kb), kb.generation) == before
 
 
@@ -130,15 +135,41 @@ def test_a_lost_connection_is_made_again_but_not_within_a_change(kb: KnowledgeBa
     said(end)
     assert found(kb, "drill lent") == before
 
-    def passages() -> object:
+    def passages() -> Iterator[Passage]:
         yield Passage("1", "A rake is lent.")
         said(end)
         yield Passage("2", "A hoe is lent.")
 
     with pytest.raises(DemurError, match=r"lost the connection to its server; try again.*nothing of this"):
-        kb.put("tools", passages())  # type: ignore[arg-type]
+        kb.put("tools", passages())
     assert kb.put("tools", [Passage("1", "A rake is lent.")]).status == "added"
     assert len(kb.by_words("rake hoe", 5)[0]) == 1
+
+
+def test_a_server_that_is_killed_loses_nothing_that_was_told(docs: Path) -> None:
+    server = started()
+    kb = KnowledgeBase(server.get_uri())
+    kb.add(docs)
+    before, generation = held(kb), kb.generation
+
+    def passages() -> Iterator[Passage]:
+        yield from (Passage(f"{n}", f"Rake number {n} is lent.") for n in range(5000))
+        os.kill(server.get_pid(), signal.SIGKILL)
+        yield Passage("last", "A hoe is lent.")
+
+    with pytest.raises(DemurError):
+        kb.put("tools", passages())
+    server.get_postmaster_info().process.wait(30)
+    for _ in range(20):  # until its children have seen that it is gone
+        try:
+            server.ensure_postgres_running()
+            break
+        except subprocess.SubprocessError:
+            time.sleep(0.5)
+    assert (held(kb), kb.generation) == (before, generation)
+    assert kb.put("tools", [Passage("1", "A rake is lent.")]).status == "added"
+    kb.close()
+    server.cleanup()
 
 
 def test_two_bases_in_a_database_know_nothing_of_each_other(kb: KnowledgeBase) -> None:
@@ -152,6 +183,17 @@ def test_rebuilding_changes_nothing_but_vectors(kb: KnowledgeBase) -> None:
     kb.rebuild()
     assert not kb.embedded and not kb.embedder
     assert kb.embed(Hashing()) == 3 and found(kb, "drill lent") == before
+
+
+def test_vectors_are_not_counted_again_once_all_are_there(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert kb.embedded == 3
+    with monkeypatch.context() as patched:
+        patched.setattr(Server, "rows", lambda self, *statement: pytest.fail(str(statement)))
+        assert kb.embedded == 3
+    kb.put("one", [Passage("1", "A rake is lent.")])
+    assert kb.embedded == 3 and len(kb) == 4
 
 
 def test_a_base_to_which_nothing_is_added_is_not_made(address: str, tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from demur.cli.main import app
-from demur.errors import DataError, DemurError, LostBase, ReadOnlyBase
+from demur.errors import DataError, DemurError, LostBase, ReadOnlyBase, UnusableBase
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.postgres import server as serving
 from demur.kb.postgres import tables
+from demur.kb.postgres.address import Address
+from demur.kb.postgres.lines import not_connected
 from kb.base_toys import Hashing, found, held, write
 from kb.places import ON_POSTGRES, on_postgres, said, server
 
@@ -62,6 +64,20 @@ def test_no_server(address: str, tmp_path: Path) -> None:
     nowhere = f"postgresql://ada:{SECRET}@/books?host={tmp_path}"
     assert "no server answers" in refused(nowhere) and "check host and port" in refused(nowhere)
     assert str(tmp_path) in refused(nowhere)
+
+
+def test_what_is_told_over_http_names_no_host() -> None:
+    import psycopg
+
+    address = Address.of(f"postgresql://ada:{SECRET}@db.example/books")
+    for words in (
+        "failed to resolve host 'db.example': [Errno -2] Name or service not known",
+        'connection failed: connection to server at "10.0.0.7", port 5432 failed: Connection refused',
+    ):
+        error = not_connected(address, psycopg.OperationalError(words))
+        assert isinstance(error, UnusableBase) and "db.example" in str(error)
+        assert error.said.startswith("the knowledge base cannot be reached: no server answers (")
+        assert "db.example" not in error.said and "10.0.0.7" not in error.said
 
 
 def test_no_such_database_or_user(address: str) -> None:

@@ -74,9 +74,10 @@ def not_connected(address: Address, error: Any) -> DemurError:
     said = str(error)
     for words, what, fix in _CONNECTING:
         if words in said and "failed: FATAL" in said:
-            return UnusableBase(f"the server {what}", path=str(address), fix=fix)
+            return UnusableBase(f"cannot be reached: its server {what}", path=str(address), fix=fix)
+    why = "its host is not known" if "resolve host" in said else _first(error)
     fix = "check host and port, and whether PostgreSQL runs there"
-    return UnusableBase(f"no server answers ({_first(error)})", path=str(address), fix=fix)
+    return UnusableBase(f"cannot be reached: no server answers ({why})", path=str(address), fix=fix)
 
 
 def gone(address: Address) -> LostBase:

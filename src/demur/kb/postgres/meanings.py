@@ -26,6 +26,7 @@ class ServedMeanings:
     def forget(self) -> None:
         """Forget what was read."""
         self._now, self._width, self._embedder = Generation(), 0, ""
+        self._complete = 0, ""  # the last generation that had all its vectors, and of whom
 
     def open(self, truth: Truth, embedder: str | None = None) -> str:
         """The embedder whose vectors these are; with `embedder` those of another one go."""
@@ -52,9 +53,15 @@ class ServedMeanings:
         self._now = now
 
     def embedded(self) -> int:
-        """How many passages have vectors."""
+        """How many passages have vectors; once all have, they are not counted again."""
+        now = self._now.number, self._embedder
+        if now == self._complete:
+            return self._now.passages
         count = f"SELECT count(*) FROM vectors WHERE kind = {SEARCHED} AND {SEEN}"
-        return int(self.server.rows(count, seen(self._now))[0][0])
+        found = int(self.server.rows(count, seen(self._now))[0][0])
+        if found == self._now.passages:
+            self._complete = now
+        return found
 
     def lacking(self, truth: Truth, now: Generation) -> Iterator[list[Row]]:
         """Place, heading, text and question of passages without a vector, some at a time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
@@ -32,6 +33,7 @@ class Server:
         self.vectors_in = ""
         """The schema of the extension vector; empty where the database has none."""
         require("psycopg", extra="postgres")
+        logging.getLogger("psycopg").addHandler(logging.NullHandler())  # what it warns of is an error of ours
 
     def connection(self) -> Any:
         """The connection, made if there is none."""
@@ -123,7 +125,7 @@ class Server:
             fix = f"install pgvector there, and run {make} in the database"
             raise DataError("the server has no extension vector", path=place, fix=fix)
         try:
-            with self.lock:
+            with self.lock, self.connection().transaction():
                 self.connection().execute(f"{make} SCHEMA public")
         except psycopg.errors.InsufficientPrivilege:
             fix = f"let a superuser run {make} there"
