@@ -32,13 +32,13 @@ def told(evidence: Evidence | None, many: int) -> list[float]:
 
 def test_a_stricter_promise_takes_no_fewer_labels() -> None:
     numbers = unknown = 0
-    for seed in range(60):
+    for seed in range(24):
         found = told(*drawn(seed))
         taken = [each for each in found if each]  # a promise that holds by luck of the draw takes none
         assert taken == sorted(taken), (seed, found)
         numbers += any(0 < each < np.inf for each in found)
         unknown += np.inf in found
-    assert numbers > 20 and unknown > 10
+    assert numbers > 8 and unknown > 4
 
 
 @pytest.mark.parametrize("many", [0, 5, 19])
