@@ -28,6 +28,8 @@ from demur.types import Candidate, Pool, Ranking
 
 FIT = 5
 """One question in so many fits; the others certify."""
+SHOWN = 9
+"""Passages that are shown to be judged, as there are so many keys."""
 RISKS = (0.20, 0.10, 0.05)
 _LOOSER = (0.50, 0.40, 0.30, *RISKS)  # of these a stricter risk takes no fewer labels
 _TAUGHT = 200  # questions among which the most informative one is chosen
@@ -92,6 +94,14 @@ def waiting(kb: KnowledgeBase) -> list[str]:
         if name not in done:
             found.setdefault(name, question)
     return list(found.values())
+
+
+def keep_new(kb: KnowledgeBase, questions: Iterable[str]) -> int:
+    """How many of these questions are new, whatever their case and signs; they are kept, to be labelled."""
+    new = {key(each) or each: each for each in reversed(list(questions))}  # of those that are alike the first
+    for each in kb.questions():
+        new.pop(key(each) or each, None)
+    return kb.keep_questions(reversed(list(new.values())))
 
 
 def next_question(kb: KnowledgeBase, skipped: Iterable[str] = ()) -> str | None:
@@ -239,14 +249,15 @@ def fresh(kb: KnowledgeBase) -> list[Labelled]:
 
 
 def exported(known: Iterable[Labelled], part: str, found: Callable[[str], Ranking]) -> list[dict[str, Any]]:
-    """Labelled questions as `demur train` reads them: the judged passages, and those found but not right."""
+    """Labelled questions as `demur train` reads them: what was judged; what is shown beside it is wrong."""
     rows = []
     for each in known:
         if part != "all" and fits(each.question) is not (part == "fit"):
             continue
         pool = each.pool
         seen = set(pool.answers)
-        others = [one for one in judged_pool(found(each.question), pool).candidates if one.text not in seen]
+        shown = judged_pool(found(each.question), pool).candidates[:SHOWN]  # nobody looks at the rest
+        others = [one for one in shown if one.text not in seen]
         candidates = [
             {"id": str(n), "text": one.text, "label": one.label}
             for n, one in enumerate([*pool.candidates, *others])
