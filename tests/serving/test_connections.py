@@ -45,3 +45,11 @@ def test_what_is_no_http_is_refused_like_all_else(caplog: pytest.LogCaptureFixtu
             b"HTTP/1.1 200"
         )
     assert not caplog.records
+
+
+def test_who_asks_for_another_protocol_is_answered_over_http(caplog: pytest.LogCaptureFixture) -> None:
+    """And the log advises nothing."""
+    asks = b"Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    with live(service()) as (port, _), caplog.at_level(logging.WARNING):
+        told = said(port, b"GET /health HTTP/1.1\r\nHost: x\r\n" + asks + b"\r\n")
+    assert told.startswith(b"HTTP/1.1 200") and not caplog.records

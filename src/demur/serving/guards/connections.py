@@ -48,6 +48,10 @@ class Timely(H11Protocol):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
+    def _should_upgrade(self) -> bool:
+        """Answer over HTTP, whatever else is asked for; uvicorn would advise to install a library."""
+        return False
+
     def _watch(self) -> None:
         if not self._without_head():
             self._settle()

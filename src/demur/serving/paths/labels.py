@@ -66,6 +66,8 @@ def paths(server: Server) -> APIRouter:
         for _ in range(_TRIES):
             mine.forget(await asyncio.to_thread(_state, base))
             missing = mine.missing(questions)
+            if job is not None:
+                job.done = len(questions) - len(missing)
             for question in missing:
                 mine.keep(*await _in_turn(server, partial(_found, base, mine, question), job is not None))
                 if job is not None:
