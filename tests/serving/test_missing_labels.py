@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from demur.risk.thresholds.control import Evidence
-from demur.serving.answering.labelling import missing_labels
+from demur.risk.thresholds.control import STARTS, Evidence
+from demur.serving.answering.labelling import FIT, RISKS, missing_labels
 
 LEVELS = (0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02)
 
@@ -46,3 +49,11 @@ def test_few_labels_tell_no_rate_of_errors_at_any_level(many: int) -> None:
     """Also where all of them are wrong."""
     wrong = Evidence.of(np.linspace(0, 1, many), np.ones(many, np.bool_), others=np.linspace(0, 1, 5))
     assert told(wrong, many) == told(None, many) and np.inf not in told(wrong, many)
+
+
+def test_the_page_on_labelling_tells_the_rule() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "labelling.md").read_text("utf-8")
+    assert f"ln(0.05 / {STARTS}) / ln(1 − *r*)" in " ".join(page.split())
+    for risk in RISKS:
+        certify = math.ceil(math.log(0.05 / STARTS) / math.log(1 - risk))
+        assert missing_labels(None, 0, risk, 0.05) == math.ceil(certify * FIT / (FIT - 1))
