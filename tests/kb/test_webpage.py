@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 pytest.importorskip("selectolax")
 
 from demur.kb.formats.webpage import passages_of_markup
+from demur.kb.formats.webpage_depth import shallow
 from demur.kb.passages import LONG, Passage
 
 
@@ -165,6 +167,26 @@ def test_other_encodings_that_a_page_names() -> None:
 def test_pages_as_deep_as_they_like() -> None:
     for tag in ("div", "b", "ul><li", "details", "table><tr><td", "blockquote", "dl><dd"):
         assert "word" in " ".join(p.text for p in read(f"<{tag}>" * 3000 + "word"))
+
+
+@pytest.mark.parametrize(
+    "tag", ["<div>", "<div>a ", "<section><dl><dd>a ", "<ul><li>a ", "<p><span>a ", "<b>a</b> ", "<b>?</b> "]
+)
+def test_a_page_as_deep_or_as_broken_as_can_be_is_read_in_one_pass(tag: str) -> None:
+    """Four times as much takes about four times as long, not sixteen times."""
+    began = time.process_time()
+    assert "word" in " ".join(p.text for p in read(tag * 50_000 + "word"))
+    assert time.process_time() - began < 15
+
+
+def test_only_the_tags_of_what_is_too_deep_are_left_out() -> None:
+    flat = "<p>one<li>two<br>" * 2000 + "<div><h2>Head</h2></div>" * 600
+    noted = "<!--" + "<div>" * 900 + "--><script>" + "'<div>'" * 900 + "</script><h2>Head</h2><p>One."
+    for page in (flat, flat.encode(), noted):
+        assert shallow(page) == page
+    deep = "<div>" * 511 + "<b>" + "<div>x<i>y</i></div>" + "</b><h2>"
+    assert shallow(deep) == "<div>" * 511 + "<b> xy </b><h2>"
+    assert shallow(deep.encode("utf-16")) == shallow(deep)
 
 
 PIECES = [

@@ -92,6 +92,8 @@ def test_hugging_face_gets_a_quote_or_an_empty_answer() -> None:
     said = post("/", body)
     assert (said["answer"], said["start"], said["end"]) == ("", 0, 0) and said["demur"]["abstained"]
     assert isinstance(post("/", {"inputs": inputs, "parameters": {"top_k": 3}}), list)
+    for words, answer in ((2, "three weeks"), (1, "")):
+        assert post("/", {"inputs": inputs, "parameters": {"max_answer_len": words}})["answer"] == answer
 
 
 def test_without_a_reader_the_sentence_is_quoted() -> None:
@@ -117,6 +119,11 @@ def test_asking_gives_what_the_session_gives() -> None:
         ("/rerank", {"texts": ["x"]}, "query: Field required"),
         ("/v2/rerank", {"query": "x", "documents": [1]}, "documents"),
         ("/v2/rerank", {"query": "x", "documents": [], "top_n": "3"}, "top_n"),
+        (
+            "/v2/rerank",
+            {"query": "x", "documents": [], "relevant_spans": {"mode": "x"}},
+            "relevant_spans.mode",
+        ),
         ("/", {"inputs": "x"}, "inputs"),
     ],
 )
@@ -189,7 +196,7 @@ def test_a_path_tells_all_its_methods() -> None:
     with asked() as client:
         answer = client.patch("/v1/labels")
     assert (answer.status_code, answer.json()["error_type"]) == (405, "NotAllowed")
-    assert answer.headers["allow"] == "DELETE, GET, POST"
+    assert answer.headers["allow"] == "DELETE, GET, HEAD, POST"
 
 
 def test_the_page_of_the_interface_says_what_holds() -> None:

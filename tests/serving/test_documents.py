@@ -71,6 +71,22 @@ def test_a_document_is_removed_by_its_whole_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("unembedded")
+def test_who_removes_a_document_does_not_wait_for_those_who_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "_WAIT", 0.1)
+    with serving(made(tmp_path)) as client:
+        put(client, "kayaks.md", KAYAK)
+        base = server_of(client).base()
+        with base._writing:  # as if a long file were being read
+            assert client.delete("/v1/documents", params={"name": "nope.md"}).status_code == 404
+            told = client.delete("/v1/documents", params={"name": "kayaks.md"})
+            assert told.status_code == 202 and told.headers["location"].endswith(told.json()["id"])
+        assert over(client, told.json()["id"])["result"]["status"] == "removed"  # type: ignore[index]
+        assert client.get("/v1/documents").json()["total"] == 1
+
+
+@pytest.mark.usefixtures("unembedded")
 def test_files_on_the_disk_are_read_again_and_a_job_says_so(tmp_path: Path) -> None:
     with serving(made(tmp_path)) as client:
         (tmp_path / "files" / "kayaks.md").write_text(KAYAK, "utf-8")

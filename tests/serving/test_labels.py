@@ -91,6 +91,8 @@ def test_all_say_the_same_number_of_labels_that_are_missing(tmp_path: Path) -> N
         assert (
             answer.status_code == 422 and f"label about {levels[1]['more']} more" in answer.json()["message"]
         )
+        (job,) = server_of(client).jobs._jobs.values()
+        assert (job.state, job.done, job.total) == ("failed", 40, 40), "also what was asked before is done"
 
 
 def test_those_that_certify_come_in_an_order_that_nothing_but_their_words_decides(tmp_path: Path) -> None:

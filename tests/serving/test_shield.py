@@ -223,11 +223,13 @@ def test_what_is_refused_counts_for_its_path_and_unknown_paths_for_none() -> Non
     with asked(settings=replace(ruled(body=10, keys=(KEY,)))) as client:
         client.post("/rerank", json=BODY)
         client.post("/v1/rerank", json=BODY, headers={"Authorization": f"Bearer {KEY}"})
+        client.get("/openapi.json")
         client.get("/a-secret")
         client.get("/v1/jobs/a-secret")
         page = client.get("/metrics").text
     for path, status in (("/rerank", 401), ("/v1/rerank", 413), ("other", 401), ("/v1/jobs/{id}", 401)):
         assert f'demur_requests_total{{path="{path}",status="{status}"}} 1.0' in page
+    assert 'demur_requests_total{path="/openapi.json",status="200"} 1.0' in page
     assert "a-secret" not in page
 
 

@@ -70,7 +70,7 @@ def create_app(
     app.state.server = server
     of_server = (status.paths, reranking.paths, questions.paths, documents.paths, labels.paths)
     routers = [*(paths(server) for paths in of_server), pages.paths()]
-    routes = Routes(routers)
+    routes = Routes([app.router, *routers])  # the app's own has /openapi.json
     problems.handle(app, routes)
     for router in routers:
         app.include_router(router)

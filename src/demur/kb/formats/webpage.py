@@ -9,7 +9,8 @@ from typing import Any
 from demur.errors import DataError
 from demur.kb.files.limits import Limits
 from demur.kb.formats.faq_headings import LINE, asking, joined
-from demur.kb.formats.webpage_parts import is_list_of_questions, list_items, packed, table_lines
+from demur.kb.formats.webpage_depth import shallow
+from demur.kb.formats.webpage_parts import is_list_of_questions, list_items, packed, table_lines, terms_of
 from demur.kb.formats.webpage_questions import answered, key, shown
 from demur.kb.formats.webpage_text import DEEPEST, INLINE, UNSEEN, flat, light
 from demur.kb.passages import LONG, Paragraph, Passage
@@ -19,6 +20,7 @@ _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, table, dl, details"
 _ASIDE = ("aside", "footer", "form")  # what stands here answers no question above
 _SECTIONS = ("article", "section", *_ASIDE)
 _LONGEST_HEADING = 200  # characters
+_PIECES = 200  # of a line, at most, that may be a bold question
 
 
 def passages_of_page(content: bytes, path: str, limits: Limits) -> Iterator[Passage]:
@@ -32,7 +34,7 @@ def passages_of_markup(content: bytes | str, path: str, anchors: bool = True) ->
     """The passages of HTML; headings and bold lines that ask are questions, with what stands below."""
     from selectolax.lexbor import LexborHTMLParser
 
-    document = LexborHTMLParser(content, encoding=True)
+    document = LexborHTMLParser(shallow(content), encoding=True)
     page = _Page(path, anchors, answered(document))
     yield from joined(_all(document, page), page.declared)
 
@@ -165,7 +167,7 @@ class _Page:
     def _asks_so_far(self) -> bool:
         """Whether what is held of a paragraph is a bold question."""
         return (
-            bool(self.held)
+            0 < len(self.held) <= _PIECES
             and not shown("".join(self.thin))
             and bool(asking(shown("".join(self.held)), LINE))
         )
@@ -233,7 +235,7 @@ class _Page:
         """Each definition under its term; a term that ends with a question mark is a question."""
         before, terms = (self.question, self.topic, self.anchor), list[str]()
         defined = False
-        for each in node.css("dt, dd"):
+        for each in terms_of(node):
             text = shown(flat(each))
             name = each.attributes.get("id")
             if each.tag == "dt":

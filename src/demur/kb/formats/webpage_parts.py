@@ -10,6 +10,8 @@ from demur.kb.formats.webpage_questions import shown
 from demur.kb.formats.webpage_text import DEEPEST, flat
 from demur.kb.passages import LONG
 
+_LISTS = 3  # of definitions within each other
+
 
 def is_list_of_questions(node: Any) -> bool:
     """Whether each item of a list begins with a bold question."""
@@ -39,6 +41,17 @@ def list_items(node: Any, depth: int = 0) -> Iterator[str]:
                 yield f"{mark} {text}"
             for each in lists:
                 yield from list_items(each, depth + 1)
+
+
+def terms_of(definitions: Any) -> Iterator[Any]:
+    """The terms and definitions of a list and of the lists in it; of deeper ones the text is in these."""
+    for each in definitions.css("dt, dd"):
+        lists, above = 0, each.parent
+        while above != definitions and lists < _LISTS:
+            lists += above.tag == "dl"
+            above = above.parent
+        if lists < _LISTS:
+            yield each
 
 
 def packed(lead: str, items: Iterable[str]) -> Iterator[str]:

@@ -9,15 +9,16 @@ DEEPEST = 150
 """Elements within each other; what is deeper comes as one text."""
 
 
-def _names(tags: str) -> frozenset[str]:
+def names(tags: str) -> frozenset[str]:
+    """The tags in a text."""
     return frozenset(re.findall(r"\S+", tags))
 
 
-UNSEEN = _names(
+UNSEEN = names(
     "audio canvas datalist embed head iframe input map math nav noscript object option picture script select "
     "style svg template textarea title video -comment"
 )
-INLINE = _names(
+INLINE = names(
     "-text a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark meter "
     "output q rp rt ruby s samp small span strike strong sub sup time tt u var wbr br"
 )

@@ -183,6 +183,11 @@ class Evidence:
         growth = [max(enough, least) / n for n, least, enough in needed if enough is not None]
         return max(1, int(np.ceil((min(growth) - 1) * self.judged))) if growth else None
 
+    @property
+    def tells_a_rate(self) -> bool:
+        """Whether there are answers enough to say how often they are wrong."""
+        return len(self.tested) >= _SEEN
+
     def fewest(self, risk: float, delta: float) -> int | None:
         """How many answers it takes if none is wrong; None if so many are that more labels would not help."""
         return None if self._hopeless(risk, delta) else accepted_needed(0, risk, self._level(risk, delta))

@@ -10,7 +10,7 @@ from demur.risk.gates.certificate import percent
 from demur.risk.gates.gate import Gate, calibrate
 from demur.risk.thresholds.bounds import accepted_needed
 from demur.serving.answering.base import Base
-from demur.serving.answering.labelling import Desk, Labelled, fits, fresh, in_all
+from demur.serving.answering.labelling import Desk, Labelled, fits, fresh
 
 
 def calibrated(base: Base, desk: Desk, known: Sequence[Labelled], risk: float, confidence: float) -> Gate:
@@ -34,7 +34,7 @@ def calibrated(base: Base, desk: Desk, known: Sequence[Labelled], risk: float, c
             data=base.data(),
         )
     except NoThreshold as error:
-        more = None if error.more is None else in_all(error.more)
+        more = desk.missing_labels(known, risk, confidence)
         raise NoThreshold(risk, confidence, len(certify), error.lowest, more, fewest=error.fewest) from None
 
 

@@ -28,7 +28,10 @@ from demur.types import Candidate, Pool, Ranking
 
 FIT = 5
 """One question in so many fits; the others certify."""
+SHOWN = 9
+"""Passages that are shown to be judged, as there are so many keys."""
 RISKS = (0.20, 0.10, 0.05)
+_LOOSER = (0.50, 0.40, 0.30, *RISKS)  # of these a stricter risk takes no fewer labels
 _TAUGHT = 200  # questions among which the most informative one is chosen
 _FOUND = 10  # passages that tell how unsure a search by words is
 
@@ -91,6 +94,14 @@ def waiting(kb: KnowledgeBase) -> list[str]:
         if name not in done:
             found.setdefault(name, question)
     return list(found.values())
+
+
+def keep_new(kb: KnowledgeBase, questions: Iterable[str]) -> int:
+    """How many of these questions are new, whatever their case and signs; they are kept, to be labelled."""
+    new = {key(each) or each: each for each in reversed(list(questions))}  # of those that are alike the first
+    for each in kb.questions():
+        new.pop(key(each) or each, None)
+    return kb.keep_questions(reversed(list(new.values())))
 
 
 def next_question(kb: KnowledgeBase, skipped: Iterable[str] = ()) -> str | None:
@@ -171,23 +182,28 @@ class Desk:
 
     def standing(self, known: Sequence[Labelled], confidence: float = 0.95) -> list[dict[str, Any]]:
         """For each risk the share of questions that a gate would answer, or how many more labels it takes."""
-        certify = [each for each in known if not fits(each.question)]
-        pools, delta = self.judged(certify), 1 - confidence
-        evidence = self._evidence(pools, certify, known) if any(map(len, pools)) else None
+        evidence, certify, delta = self._evidence(known), _certifying(known), 1 - confidence
         told: list[dict[str, Any]] = []
-        least = 0  # for a stricter promise it takes no fewer
         for risk in RISKS:
             choice = None if evidence is None else evidence.choice(risk, delta)
-            more = None if choice is not None else _more(evidence, len(certify), risk, delta)
-            more = None if more is None else max(more, least)
-            least = more or least
             share = None if choice is None else choice.accepted / max(1, choice.questions)
+            more = None if choice is not None else missing_labels(evidence, len(certify), risk, delta)
             told.append({"risk": risk, "promised": choice is not None, "coverage": share, "more": more})
         return told
 
-    def _evidence(
-        self, pools: Sequence[Pool], certify: Sequence[Labelled], known: Sequence[Labelled]
-    ) -> Evidence:
+    def missing_labels(self, known: Sequence[Labelled], risk: float, confidence: float) -> int | None:
+        """How many more labels a risk takes, as `standing` tells it; None if no rate of errors is known."""
+        evidence = self._evidence(known)
+        if evidence is None or not evidence.tells_a_rate:
+            return None
+        return missing_labels(evidence, len(_certifying(known)), risk, 1 - confidence)
+
+    def _evidence(self, known: Sequence[Labelled]) -> Evidence | None:
+        """What the certifying labels say of the answers; None if nothing was found for their questions."""
+        certify = _certifying(known)
+        pools = self.judged(certify)
+        if not any(map(len, pools)):
+            return None
         confidences = np.array([self._found[each.question][1] for each in certify])
         scores = [np.array([one.extra["score"] for one in pool.candidates], np.float64) for pool in pools]
         answers = Predictions.of_pools(pools, scores, confidences)
@@ -200,17 +216,26 @@ class Desk:
         )
 
 
-def _more(evidence: Evidence | None, certifying: int, risk: float, delta: float) -> int | None:
-    """How many more labels it takes, those that fit among them; None if no number would do at this rate.
+def _certifying(known: Iterable[Labelled]) -> list[Labelled]:
+    return [each for each in known if not fits(each.question)]
 
-    Few labels tell no rate: then it is the least that would do if no answer were wrong.
+
+def missing_labels(evidence: Evidence | None, certifying: int, risk: float, delta: float) -> int | None:
+    """How many more labels a risk takes, those that fit among them; None if too many answers are wrong.
+
+    Few answers tell no rate of errors, for any risk: then it is the least that would do if none were wrong.
+    A risk takes no fewer than a looser one that cannot be promised yet.
     """
-    least = accepted_needed(0.0, risk, delta / STARTS) or 0
-    more: int | None = max(1, least - certifying)
-    if evidence is not None and certifying >= least // 2:
-        found = evidence.more_labels(risk, delta)
-        more = None if found is None else max(found, 1)
-    return None if more is None else in_all(more)
+    found: list[int] = []
+    for level in [*(each for each in _LOOSER if each > risk), risk]:
+        if evidence is None or not evidence.tells_a_rate:
+            more: int | None = max(1, (accepted_needed(0.0, level, delta / STARTS) or 0) - certifying)
+        else:
+            more = 0 if evidence.choice(level, delta) is not None else evidence.more_labels(level, delta)
+        if more is None:
+            return None
+        found.append(more)
+    return in_all(max(found))
 
 
 def in_all(certifying: int) -> int:
@@ -224,14 +249,15 @@ def fresh(kb: KnowledgeBase) -> list[Labelled]:
 
 
 def exported(known: Iterable[Labelled], part: str, found: Callable[[str], Ranking]) -> list[dict[str, Any]]:
-    """Labelled questions as `demur train` reads them: the judged passages, and those found but not right."""
+    """Labelled questions as `demur train` reads them: what was judged; what is shown beside it is wrong."""
     rows = []
     for each in known:
         if part != "all" and fits(each.question) is not (part == "fit"):
             continue
         pool = each.pool
         seen = set(pool.answers)
-        others = [one for one in judged_pool(found(each.question), pool).candidates if one.text not in seen]
+        shown = judged_pool(found(each.question), pool).candidates[:SHOWN]  # nobody looks at the rest
+        others = [one for one in shown if one.text not in seen]
         candidates = [
             {"id": str(n), "text": one.text, "label": one.label}
             for n, one in enumerate([*pool.candidates, *others])

@@ -23,12 +23,15 @@ class Read:
     nothing: float
     """How likely it is that no answer is there."""
 
-    def apart(self, most: int | None = None, least: float | None = None) -> list[tuple[Span, float]]:
-        """So many of the quotes, none over another, each with the score or more."""
+    def apart(
+        self, most: int | None = None, least: float | None = None, words: int | None = None
+    ) -> list[tuple[Span, float]]:
+        """So many of the quotes, none over another, each with the score or more, and of so few words."""
         kept: list[tuple[Span, float]] = []
         for span, score in self.quotes:
             over = any(span.start < other.end and other.start < span.end for other, _ in kept)
-            if not over and (least is None or score >= least):
+            short = words is None or len(span.text.split()) <= words
+            if short and not over and (least is None or score >= least):
                 kept.append((span, score))
         return kept[:most]
 

@@ -1,11 +1,16 @@
-"""Connections whose clients take their time: one that sends no whole head is closed."""
+"""Connections: one that sends no whole head in time is closed, one that sends no HTTP is told so first."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import ClassVar, cast
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from demur.serving.messages.problems import problem_response
+
+_NO_HTTP = "this is no valid HTTP; check the first line, Host, Content-Length, chunks and header sizes"
 
 
 class Timely(H11Protocol):
@@ -33,6 +38,19 @@ class Timely(H11Protocol):
         """Wait no more."""
         self._settle()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP as all else is refused, unless an answer has begun; and close."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            told = problem_response(400, _NO_HTTP, {"Connection": "close"})
+            head = h11.Response(status_code=400, headers=told.raw_headers, reason=b"Bad Request")
+            for event in (head, h11.Data(data=bytes(told.body)), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def _should_upgrade(self) -> bool:
+        """Answer over HTTP, whatever else is asked for; uvicorn would advise to install a library."""
+        return False
 
     def _watch(self) -> None:
         if not self._without_head():

@@ -58,6 +58,8 @@ class Rules:
             raise Refusal(403, _FOREIGN + self.advice)
         if self.keys and not self._is_open(method, path) and not self._knows(headers):
             raise Refusal(401, "the API key is missing or wrong; send it as Authorization: Bearer KEY")
+        if "content-length" in headers and "transfer-encoding" in headers:
+            raise Refusal(400, "the request has Content-Length and Transfer-Encoding; send one of them")
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise Refusal(415, "compressed bodies are not accepted; send it uncompressed")
         length = headers.get("content-length", "0")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints
 
@@ -52,7 +52,7 @@ class Text(BaseModel):
 class RelevantSpans(Sent):
     """Which quotes are wanted in each result: at least so sure, at most so many."""
 
-    mode: str | None = None
+    mode: Literal["enabled", "disabled"] | None = None
     threshold: float | None = None
     max_spans: Count | None = None
 
@@ -147,6 +147,8 @@ class Parameters(Sent):
 
     top_k: Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)] | None = None
     handle_impossible_answer: bool | None = None
+    max_answer_len: Count | None = None
+    """Words of a quote, at most."""
 
 
 class QaBody(Sent):

@@ -19,6 +19,7 @@ _BRANCHES = frozenset(
 )  # of one value that may be of several types
 _LONGEST = 300  # characters: a fault may repeat what was sent
 _KINDS = {
+    400: "BadRequest",
     401: "Unauthorized",
     403: "Forbidden",
     404: "NotFound",
@@ -58,7 +59,7 @@ class Refusal(Exception):
         headers = {} if self.wait is None else {"Retry-After": str(self.wait)}
         if self.status == 401:
             headers["WWW-Authenticate"] = "Bearer"
-        if self.status in (408, 413):
+        if self.status in (400, 408, 413):
             headers["Connection"] = "close"  # what the client still sends is not read
         return problem_response(self.status, self.message, headers)
 

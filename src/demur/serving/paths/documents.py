@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from threading import Event
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
@@ -88,32 +87,33 @@ def paths(server: Server) -> APIRouter:
         upload = await asyncio.to_thread(uploads.spooled, base.uploads, called, body)
         return await _answer(server, _putting(server, base, upload), 201)
 
-    @router.delete("/v1/documents", summary="Remove a document")
-    async def remove(name: Name) -> Changed:
+    @router.delete(
+        "/v1/documents",
+        response_model=Changed,
+        responses={202: {"model": Job}},
+        summary="Remove a document",
+    )
+    async def remove(name: Name) -> Response:
         """It is not found any more; a file on the disk stays where it is."""
-        base, given_up = server.base(True), Event()
+        base = server.base(True)
 
-        def without(kb: KnowledgeBase) -> Changed:
-            if given_up.is_set():
-                raise Refusal(429, "the client has closed the connection")
+        def check(kb: KnowledgeBase) -> None:
+            kb.check_writable()
             if name not in {each for each, _, _ in kb.sources()}:
                 raise Refusal(404, f"there is no document {name[:200]!r}; GET /v1/documents lists them")
-            report = kb.remove(name)[0]
-            return Changed(
-                name=name,
-                status=report.status,
-                passages=0,
-                generation=kb.generation,
-                note=report.reason or None,
-            )
 
-        try:
-            return await asyncio.wait_for(_written(base, without), server.settings.deadline)
-        except TimeoutError:
-            given_up.set()
-            raise Refusal(429, "files are being read; try again in a moment", 5) from None
-        except DemurError as error:
-            raise busy(error) or error from None
+        def without(kb: KnowledgeBase) -> dict[str, Any]:
+            check(kb)
+            report = kb.remove(name)[0]
+            told = {"name": name, "status": report.status, "passages": 0, "generation": kb.generation}
+            return {**told, "note": report.reason or None}
+
+        async def work(job: Running) -> dict[str, Any]:
+            return await _patiently(server, base, without)
+
+        if not any(job.kind == "add" and job.about == name for job in server.jobs.running()):
+            await server.looked(check)  # nobody waits for those who write, to be told that it is not there
+        return await _answer(server, server.jobs.start("remove", name, work), 200)
 
     @router.post(
         "/v1/documents/update",

@@ -18,7 +18,17 @@ from demur.errors import DemurError, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.base import Base
 from demur.serving.answering.certifying import calibrated, labels_for_a_gate
-from demur.serving.answering.labelling import Desk, exported, fits, fresh, labelled, next_question, waiting
+from demur.serving.answering.labelling import (
+    SHOWN,
+    Desk,
+    exported,
+    fits,
+    fresh,
+    keep_new,
+    labelled,
+    next_question,
+    waiting,
+)
 from demur.serving.messages.base_bodies import (
     CalibrateBody,
     Job,
@@ -39,7 +49,6 @@ from demur.types import Ranking
 
 T = TypeVar("T")
 JSONL = "application/jsonl"
-_SHOWN = 9  # passages, as there are so many keys
 _TRIES = 3  # of asking all labelled questions, while the base changes
 
 
@@ -57,6 +66,8 @@ def paths(server: Server) -> APIRouter:
         for _ in range(_TRIES):
             mine.forget(await asyncio.to_thread(_state, base))
             missing = mine.missing(questions)
+            if job is not None:
+                job.done = len(questions) - len(missing)
             for question in missing:
                 mine.keep(*await _in_turn(server, partial(_found, base, mine, question), job is not None))
                 if job is not None:
@@ -100,7 +111,9 @@ def paths(server: Server) -> APIRouter:
 
         def kept(kb: KnowledgeBase) -> Kept:
             right, wrong = (_places(kb, some) for some in (body.right, body.wrong))
-            kb.settle(body.question, right, [place for place in wrong if place not in right])
+            if both := sorted({*right} & {*wrong}):
+                raise UsageError(f"passage {both[0]} cannot be right and wrong; name it in one of the two")
+            kb.settle(body.question, right, wrong)
             return Kept(kept=max(1, len(right)))
 
         return await server.looked(kept)
@@ -122,7 +135,7 @@ def paths(server: Server) -> APIRouter:
     async def questions(body: QuestionsBody) -> Kept:
         """How many of them are new."""
         server.base(True)
-        return await server.looked(lambda kb: Kept(kept=kb.keep_questions(body.questions)))
+        return await server.looked(lambda kb: Kept(kept=keep_new(kb, body.questions)))
 
     @router.get("/v1/labels/next", summary="The question to label next")
     async def following(
@@ -258,6 +271,6 @@ def _shown(kb: KnowledgeBase, ranking: Ranking) -> list[Shown]:
                 span=None if span is None else Quoted(start=span.start, end=span.end, text=span.text),
             )
         )
-        if len(shown) == _SHOWN:
+        if len(shown) == SHOWN:
             break
     return shown

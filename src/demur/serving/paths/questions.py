@@ -29,6 +29,7 @@ def paths(server: Server) -> APIRouter:
         asked = body.inputs
         top = (body.parameters and body.parameters.top_k) or 1
         impossible = bool(body.parameters and body.parameters.handle_impossible_answer)
+        words = body.parameters.max_answer_len if body.parameters else None
         server.heard(request, asked.question)
 
         def quote(service: Service) -> Read:
@@ -36,7 +37,7 @@ def paths(server: Server) -> APIRouter:
                 return service.given.read(asked.question, [asked.context])[0]
 
         read = await server.do(request, pairs([asked.context]), quote)
-        found = _quoted(read, top, impossible)
+        found = _quoted(read, top, impossible, words)
         return found if top > 1 else found[0]
 
     @router.post(
@@ -60,12 +61,12 @@ def paths(server: Server) -> APIRouter:
     return router
 
 
-def _quoted(read: Read, top: int, impossible: bool) -> list[QaAnswer]:
+def _quoted(read: Read, top: int, impossible: bool, words: int | None) -> list[QaAnswer]:
     """The best quotes; where none answers and that may be said, an empty one, by its score among them."""
     judged = Judged(abstained=not read.answers, confidence=finite(read.confidence))
     found = [
         QaAnswer(answer=span.text, score=score, start=span.start, end=span.end)
-        for span, score in read.apart(top)
+        for span, score in read.apart(top, words=words)
     ]
     nothing = QaAnswer(answer="", score=read.nothing, start=0, end=0)
     if not found or (impossible and not read.answers):

@@ -33,8 +33,9 @@ class Routes:
         return next((each.path for each in self._meant(scope)), "other")
 
     def methods(self, scope: Scope) -> str:
-        """All methods of the path; a route by itself knows only its own."""
-        return ", ".join(sorted({method for each in self._meant(scope) for method in each.methods or ()}))
+        """All methods of the path, HEAD beside GET; a route by itself knows only its own."""
+        found = {method for each in self._meant(scope) for method in each.methods or ()}
+        return ", ".join(sorted(found | {"HEAD"} if "GET" in found else found))
 
     def _meant(self, scope: Scope) -> Iterable[Route]:
         return (each for each in self._routes if each.matches(scope)[0] != Match.NONE)

@@ -19,7 +19,8 @@ function row(one) {
       return;
     }
     await doing(async () => {
-      const told = await api("DELETE", `/v1/documents?name=${encodeURIComponent(one.name)}`);
+      let told = await api("DELETE", `/v1/documents?name=${encodeURIComponent(one.name)}`);
+      if (told.id) told = await finished(told);
       put(at("state"), told.note ? `Removed ${one.name}; ${told.note}.` : `Removed ${one.name}.`);
       at("listed").scrollIntoView({ block: "nearest" });
       at("again").focus();

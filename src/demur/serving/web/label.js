@@ -45,7 +45,7 @@ async function standing() {
 
 function carried(level) {
   if (level.promised) return el("span", { class: "kept" }, `can be promised; about ${percent(level.coverage)} of questions would be answered`);
-  if (level.more === null) return "cannot be promised, however many are labelled: too many answers are wrong";
+  if (level.more === null) return "cannot be promised at the present rate of wrong answers";
   return `about ${number(level.more)} more labels`;
 }
 
