@@ -14,10 +14,12 @@ import torch
 
 from demur.errors import UsageError
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as Ranker
+from demur.training.loop import fitting
 from demur.training.loop.distributed import Processes, processes
 from demur.training.objectives.base import Plain
 from demur.training.objectives.robust import GroupDRO
 from training.cross_encoders.test_cross_encoder import POOLS, quick
+from training.test_loop import STEPS, trained
 
 SCRIPT = """
 import sys
@@ -104,6 +106,18 @@ def test_each_process_draws_its_own_numbers_and_the_same_after_a_kill() -> None:
     before = torch.get_rng_state()
     Processes().draw(5)
     assert torch.equal(torch.get_rng_state(), before), "alone, nothing is drawn anew"
+
+
+def test_each_change_of_the_loop_begins_its_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+
+    class Noting(Processes):
+        def draw(self, number: int) -> None:
+            begun.append(number)
+
+    monkeypatch.setattr(fitting, "processes", lambda objective, device: Noting())
+    trained(None)
+    assert begun == list(range(len(STEPS)))
 
 
 def test_what_remembers_learns_alone(monkeypatch: pytest.MonkeyPatch) -> None:
