@@ -126,7 +126,8 @@ class Server:
             raise DataError("the server has no extension vector", path=place, fix=fix)
         try:
             with self.lock, self.connection().transaction():
-                self.connection().execute(f"{make} SCHEMA public")
+                made = f"CREATE EXTENSION IF NOT EXISTS {_VECTOR} SCHEMA public"
+                self.connection().execute(made)
         except psycopg.errors.InsufficientPrivilege:
             fix = f"let a superuser run {make} there"
             raise DataError(

@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from math import pi
 from typing import Any
 
+import numpy as np
+
 from demur.kb.index.words import hexed
 from demur.kb.postgres.server import Server
-from demur.kb.store.truth import Generation
+from demur.kb.store.truth import Generation, Row
 from demur.rankers.lexical.bm25 import BM25
 from demur.tokens import hash_words
 
@@ -55,23 +57,40 @@ class ServedWords:
         self.server = server
 
     def search(self, weights: Mapping[str, float], top: int, now: Generation) -> list[int]:
-        """The places of passages that have one of these hashed words, best first by BM25."""
-        some = sorted(weights, key=lambda word: -weights[word])[:_MOST]
-        if not some:
+        """The places of passages that have one of these hashed words, best first by BM25.
+
+        Passages that have light words only are looked for where they could be among the best: a word adds
+        less to a score than its weight.
+        """
+        words = sorted(weights, key=lambda word: -weights[word])[:_MOST]
+        known = {word: weights[word] for word in words}
+        heavy = sum(2 * weight >= known[words[0]] for weight in known.values())
+        found = self._matching(words[:heavy], known, top, now)
+        least = found[-1][1] if len(found) == top else 0.0
+        light = np.cumsum([*known.values()][::-1])[::-1]  # what a passage with a word or lighter ones can get
+        needed = int(np.count_nonzero(light >= least))
+        if needed > heavy:
+            found = self._matching(words[:needed], known, top, now)
+        return [place for place, _ in found]
+
+    def _matching(
+        self, words: list[str], weights: Mapping[str, float], top: int, now: Generation
+    ) -> list[Row]:
+        """The places of passages that have one of the words, and their scores by all, best first."""
+        if not words:
             return []
         bm25 = BM25()
         damped = f"({bm25.k1 * (1 - bm25.b)} + {bm25.k1 * bm25.b} * length / ?)"
         each = f"? * (1 - {damped} / ({_TIMES} + {damped}))"
         mean = now.words / max(1, now.passages) or 1.0
         values: list[Any] = []
-        for word in some:
-            values += [weights[word], mean, word, mean]
-        found = self.server.rows(
-            f"SELECT passage FROM lexemes WHERE words @@ ?::tsquery AND {SEEN} "
-            f"ORDER BY {' + '.join([each] * len(some))} DESC, passage LIMIT ?",
-            (" | ".join(some), *seen(now), *values, top),
+        for word, weight in weights.items():
+            values += [weight, mean, word, mean]
+        return self.server.rows(
+            f"SELECT passage, {' + '.join([each] * len(weights))} AS score FROM lexemes "
+            f"WHERE words @@ ?::tsquery AND {SEEN} ORDER BY score DESC, passage LIMIT ?",
+            (*values, " | ".join(words), *seen(now), top),
         )
-        return [place for (place,) in found]
 
     def having(self, word: str, now: Generation) -> int:
         """How many passages have a hashed word."""
