@@ -46,4 +46,4 @@ def test_a_first_mistake_is_told_with_what_to_do(
 def test_other_paths_and_methods_say_what_there_is(client: TestClient) -> None:
     assert "/openapi.json lists" in client.get("/nope").json()["message"]
     answer = client.put("/openapi.json")
-    assert answer.status_code == 405 and answer.headers["allow"] == "GET"
+    assert answer.status_code == 405 and answer.headers["allow"] == "GET, HEAD"
