@@ -57,7 +57,7 @@ def test_too_few_entries_are_a_failure_not_a_misuse(
         (["--from", "a.txt", "--without-labels"], "have no FAQ"),
         (["bm25", "--from", "faq.csv", "--without-labels"], "is for the ranker meaning"),
         (["meaning", "selqa/dev", "--from", "faq.csv", "--without-labels"], "leave the rest out"),
-        (["--from", "faq.csv", "--without-labels", "--apart", "2"], "share=2"),
+        (["--from", "faq.csv", "--without-labels", "--apart", "2"], "2 is not a share of the entries"),
         (["--from", "faq.csv"], "name both"),
         (["bm25"], "name both"),
         ([], "name both"),

@@ -158,7 +158,7 @@ def test_names_say_what_was_changed_and_only_that() -> None:
         convention("fixed(ties=input)")
     with pytest.raises(UsageError, match="needs settled ties"):
         Rules(map_over="found")
-    with pytest.raises(UsageError, match="not one of expected, input"):
+    with pytest.raises(UsageError, match="must be one of expected, input"):
         Rules(ties="coin")
 
 

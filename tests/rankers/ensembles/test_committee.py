@@ -146,9 +146,9 @@ def test_mistakes_are_one_clear_line() -> None:
         demur.ranker("committee")
     with pytest.raises(UsageError, match="3 members but 2 weights"):
         demur.ranker("committee", rankers="bm25; overlap; length", weights="1, 2")
-    with pytest.raises(UsageError, match="not numbers"):
+    with pytest.raises(UsageError, match="must be numbers"):
         demur.ranker("committee", rankers="bm25; overlap", weights="a, b")
-    with pytest.raises(UsageError, match="not numbers"):
+    with pytest.raises(UsageError, match="must be numbers"):
         demur.ranker("committee", rankers="bm25; overlap", weights="uniform", dev="good")
     for epochs in ("last", "1.5", "nan", "-1"):
         with pytest.raises(UsageError, match="epochs="):

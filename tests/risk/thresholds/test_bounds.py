@@ -55,7 +55,7 @@ def test_the_bound_is_where_the_p_value_is_delta(pair: tuple[int, int], delta: f
 def test_counts_are_whole() -> None:
     with pytest.raises(UsageError, match="whole numbers"):
         p_value(0.1 * 30, 30, 0.1)
-    with pytest.raises(UsageError, match="more errors than answers"):
+    with pytest.raises(UsageError, match="errors must be 0 or more, and at most as many"):
         p_value(3, 2, 0.1)
     with pytest.raises(UsageError, match="between 0 and 1"):
         p_value(1, 2, 10)

@@ -266,7 +266,7 @@ def test_what_nobody_could_take_is_said_before_the_game(take: str, start: Match)
         wanted.check(TRAIN, DEV)
     with pytest.raises(UsageError, match="or no early"):
         Adversarial(early="", take="best").check(TRAIN, DEV)
-    with pytest.raises(UsageError, match="not numbers"):
+    with pytest.raises(UsageError, match="must be numbers"):
         Adversarial(weights="heavy")
     with pytest.raises(UsageError, match="3 members but 2 weights"):
         Adversarial(epochs=4, weights="1, 2")

@@ -86,7 +86,7 @@ def test_no_member_is_left_out_because_of_another_spacing() -> None:
     ("stages", "message"),
     [
         (("siamese", "adversarial"), "cannot start from siamese"),
-        (("adversarial",), "nothing to start from; first train one with match-pyramid"),
+        (("adversarial",), "nothing to start from; first train a matching net"),
         ((NET, "adversarial(take=all)", "adversarial"), r"cannot start from adversarial\("),
         (
             (NET, "adversarial(take=last)", "members"),

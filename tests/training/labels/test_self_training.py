@@ -134,8 +134,8 @@ def test_what_teaches_nothing_is_said_in_one_line() -> None:
     ("settings", "message"),
     [
         ({"signal": "labels"}, "unknown signal 'labels'"),
-        ({"top": 0.6, "bottom": 0.6}, "top, bottom and confident are shares"),
-        ({"confident": 0.0}, "top, bottom and confident are shares"),
+        ({"top": 0.6, "bottom": 0.6}, "top, bottom and confident must be shares"),
+        ({"confident": 0.0}, "top, bottom and confident must be shares"),
         ({"blend": 0.0}, "blend=0.0 must be above 0"),
         ({"rounds": 0}, "rounds and negatives must be 1 or more"),
     ],

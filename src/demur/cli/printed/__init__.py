@@ -19,7 +19,7 @@ VERBS: dict[str, tuple[Any, ...]] = {
     "ask": (answers.Ask,),
     "rank": (answers.Rank,),
     "score": (answers.Score, answers.ScoreFolder),
-    "evaluate": (figures.Evaluate, figures.EvaluateSuite),
+    "evaluate": (figures.Evaluate, figures.EvaluateSuite, figures.EvaluateCases),
     "compare": (figures.Compare,),
     "train": (figures.Train,),
     "export": (figures.Export,),

@@ -6,7 +6,9 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from demur.advice.deciding.profile import Profile
 from demur.advice.trials.curves import Forecast
+from demur.cli.printed.answers import Span
 from demur.evaluation.comparison.compare import Row
+from demur.evaluation.comparison.near_duplicates import Doubtful
 from demur.evaluation.intervals import Estimate
 from demur.evaluation.robust.suite import Finding
 from demur.training.recipes.search import Trial
@@ -32,7 +34,7 @@ class Best(TypedDict):
 
 
 class Evaluate(TypedDict):
-    """Means with intervals, how many pools each measure counts, and the value of each pool.
+    """Means with intervals, how many pools each measure counts, and the value and first scores of each pool.
 
     Of a reader, `best` is what a threshold can reach, and `over_silence` EM less that of giving no answer.
     """
@@ -51,6 +53,46 @@ class Evaluate(TypedDict):
     best: NotRequired[dict[str, Best]]
     over_silence: NotRequired[Estimate]
     per_pool: dict[str, dict[str, float | None]]
+    scores: dict[str, dict[str, float]]
+
+
+class Choice(TypedDict):
+    """What a ranker puts first, how surely, the words it shares with the question, and its kinds of error."""
+
+    ranker: str
+    right: bool
+    id: str
+    text: str
+    label: int | None
+    score: float
+    lead: float
+    shared: list[Span]
+    groups: list[str]
+
+
+class Case(TypedDict):
+    """A question, and what each of two rankers answers it with."""
+
+    id: str
+    question: str
+    lead: float
+    answers: list[Choice]
+
+
+class EvaluateCases(TypedDict):
+    """With --cases: where two rankers differ, their errors by group, and the labels in doubt."""
+
+    data: str
+    rankers: list[str]
+    questions: int
+    left_out: dict[str, int]
+    both_right: int
+    both_wrong: int
+    only_right: dict[str, int]
+    errors: dict[str, dict[str, int]]
+    doubtful_labels: Doubtful
+    cases: list[Case]
+    both_wrong_cases: list[Case]
 
 
 class EvaluateSuite(TypedDict):
