@@ -27,9 +27,9 @@ def checking(emit: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(emit)
     def checked(value: Any, indent: int | None = 2) -> None:
-        emit(value, indent)
         if (verb := _verb()) is not None:
-            check(verb, json.loads(json.dumps(value)))
+            check(verb, json.loads(json.dumps(value)))  # first, so that no test is content with what it reads
+        emit(value, indent)
 
     return checked
 
