@@ -31,7 +31,7 @@ class Parts:
     """The names of shards."""
 
     def __init__(self, target: str, folder: str | Path | None = None) -> None:
-        self.folder = Path(f"{target}.parts" if folder is None else folder)
+        self.folder = Path(f"{Path(target)}.parts" if folder is None else folder)
         self.joined = self.folder / f"joined.{Path(target).name}"  # the result, until it is whole
 
     def shard(self, number: int) -> Path:

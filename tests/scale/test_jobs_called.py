@@ -94,7 +94,7 @@ def test_at_the_command_line(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "out")
     Path(f"{tmp_path / 'out'}.bad.jsonl").unlink()
     (source / "b.jsonl").write_bytes(b"\x1f\x8bno")
-    done = process("score", source, "-o", tmp_path / "out")
+    done = process("score", f"{source}/", "-o", f"{tmp_path / 'out'}/")  # as shells complete them
     assert done.returncode == 1 and "left out" in done.stderr and "broken gzip file" in done.stderr
     assert f"scored 360 pairs in 120 pools of 2 files with {RANKER.spec}" in done.stderr
 

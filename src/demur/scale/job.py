@@ -74,7 +74,7 @@ def score_files(
 ) -> Done:
     """Score a file into a file or a folder into a folder, going on where an earlier run of it was stopped."""
     files = Files.of(source, target, write_as)
-    items, told = files.items, Path(f"{target}.bad.jsonl")
+    items, told = files.items, Path(f"{files.target}.bad.jsonl")
     folders = Folders(target)
     with folders.held():
         if restart:

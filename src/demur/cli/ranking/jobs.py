@@ -105,5 +105,5 @@ def _tell(done: Done, output: str) -> None:
         note(f"left out {harmless(told['problem'])}")
     if done.bad:
         note(
-            f"left out {count_of(len(done.bad), 'bad row')}; what is wrong with each is in {output}.bad.jsonl"
+            f"left out {count_of(len(done.bad), 'bad row')}; what is wrong with each is in {Path(output)}.bad.jsonl"
         )
