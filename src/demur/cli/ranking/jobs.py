@@ -104,6 +104,5 @@ def _tell(done: Done, output: str) -> None:
     for told in done.bad[:_SHOWN]:
         note(f"left out {harmless(told['problem'])}")
     if done.bad:
-        note(
-            f"left out {count_of(len(done.bad), 'bad row')}; what is wrong with each is in {Path(output)}.bad.jsonl"
-        )
+        rows, told_in = count_of(len(done.bad), "bad row"), f"{Path(output)}.bad.jsonl"
+        note(f"left out {rows}; what is wrong with each is in {told_in}")
