@@ -176,7 +176,7 @@ docs: $(VENV)/.dev
 
 # The documentation as a site in build/site, which fetches nothing from elsewhere; a dead link is an error. Its maker
 # is kept until May 2027; zensical, of the same people, reads mkdocs.yml too.
-SITE := mkdocs-material==9.8.2 mkdocs==1.6.1 'mkdocstrings[python]==1.0.8'
+SITE := mkdocs-material==9.8.2 mkdocs==1.6.1 'mkdocstrings[python]==1.0.8' ruff==0.17.5
 site: $(VENV)/.dev
 	$(PYTHON) -m venv $(VENV)/site
 	$(VENV)/site/bin/pip install --quiet --disable-pip-version-check $(SITE)

@@ -115,7 +115,7 @@ def picture() -> str:
     return asked(QUESTIONS).export_svg(title="demur ask", code_format=PICTURE, unique_id="demur") + "\n"
 
 
-def asked(questions: Sequence[str]) -> Console:
+def asked(questions: Sequence[str], top: int = 3, width: int = 92) -> Console:
     """A terminal that has recorded the answers to questions of the bundled example."""
     from demur.asking import Session
     from demur.asking.example import passages
@@ -123,10 +123,13 @@ def asked(questions: Sequence[str]) -> Console:
 
     session = Session.open(passages())
     with Path(os.devnull).open("w") as nowhere:
-        console = Console(record=True, width=92, file=nowhere, force_terminal=True, color_system="truecolor")
+        console = Console(
+            record=True, width=width, file=nowhere, force_terminal=True, color_system="truecolor"
+        )
         for question in questions:
-            console.print(f'$ demur ask "{question}" --example --top 3', style="dim", highlight=False)
-            show(session.ask(question, top=3), console, gate=session.gate)
+            typed = f'$ demur ask "{question}" --example --top {top}'
+            console.print(typed, style="dim", highlight=False, soft_wrap=True)
+            show(session.ask(question, top=top), console, gate=session.gate)
     return console
 
 
@@ -183,7 +186,17 @@ def readme() -> str:
     said = int(SIZE.search(text)[1])  # type: ignore[index]  # the mark is there, or this fails loudly
     now = core_megabytes()
     text = text if abs(said - now) < 0.15 * now else SIZE.sub(f"<!-- size -->{now} MB<!-- /size -->", text)
-    lines = asked(QUESTIONS[::2]).export_text().splitlines()
+    return _answered(text, asked(QUESTIONS[::2]))
+
+
+def front() -> str:
+    """`docs/index.md`, with what the terminal shows."""
+    return _answered((DOCS / "index.md").read_text("utf-8"), asked(QUESTIONS[::2], top=1, width=80))
+
+
+def _answered(text: str, terminal: Console) -> str:
+    """A page with what a terminal shows, unless it shows the same but for confidences."""
+    lines = terminal.export_text().splitlines()
     block = "```text\n" + "\n".join(line.rstrip() for line in lines).strip() + "\n```"
     filled = between(text, "ask", block)
     return text if plain(text) == plain(filled) else filled
@@ -214,6 +227,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "findings.md": lambda: NOTICE + figures.filled(FINDINGS),
     "formats.md": formats,
     "guarantee.md": guarantee.page,
+    "index.md": front,
     "guarantee.svg": guarantee.picture,
     "results.md": results,
     **{f"results/{name}.md": partial(paper, name) for name in PAPERS},

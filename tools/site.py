@@ -12,7 +12,7 @@ import demur
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "build" / "pages"
 COPIED = [
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs", "examples", "deploy"),
+    *("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs", "examples", "deploy"),
     *("tools/engines.py", "results/README.md", "results/pictures", "results/robust"),
 ]
 ROOMS = (
@@ -27,6 +27,7 @@ ROOMS = (
     "advice",
     "errors",
 )
+_LINK = re.compile(r"\]\((?!https?:)")
 _FOLDER = re.compile(r"(\]\((?!https?:)[^)\s#]+/)\)")
 
 
@@ -39,6 +40,8 @@ def main() -> None:
     for folder in ("docs/decisions", "docs/schemas"):
         (PAGES / folder / "README.md").write_text(listed(PAGES / folder), "utf-8")
     (PAGES / "docs" / "reference.md").write_text(reference(), "utf-8")
+    front = (PAGES / "docs" / "index.md").replace(PAGES / "index.md")
+    front.write_text(_LINK.sub("](docs/", front.read_text("utf-8")), "utf-8")
     for page in PAGES.rglob("*.md"):
         page.write_text(_FOLDER.sub(r"\1README.md)", page.read_text("utf-8")), "utf-8")
 

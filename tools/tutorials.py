@@ -75,7 +75,7 @@ class Desk:
             encoding="utf-8",
             check=False,
         )
-        return done.stdout
+        return done.stdout.replace(str(self.folder), "/home/ada")
 
     def _installs(self, command: str) -> str:
         """Nothing; a package that lies in the folder is made known, without pip."""
