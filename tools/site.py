@@ -27,6 +27,8 @@ ROOMS = (
     "advice",
     "errors",
 )
+LESS = "---\nsearch: { boost: 0.3 }\n---\n\n"
+"""What stands above the reasons for decisions: a search should show other pages first."""
 _LINK = re.compile(r"\]\((?!https?:)")
 _FOLDER = re.compile(r"(\]\((?!https?:)[^)\s#]+/)\)")
 
@@ -42,6 +44,8 @@ def main() -> None:
     (PAGES / "docs" / "reference.md").write_text(reference(), "utf-8")
     front = (PAGES / "docs" / "index.md").replace(PAGES / "index.md")
     front.write_text(_LINK.sub("](docs/", front.read_text("utf-8")), "utf-8")
+    for page in (PAGES / "docs" / "decisions").glob("0*.md"):
+        page.write_text(LESS + page.read_text("utf-8"), "utf-8")
     for page in PAGES.rglob("*.md"):
         page.write_text(_FOLDER.sub(r"\1README.md)", page.read_text("utf-8")), "utf-8")
 
