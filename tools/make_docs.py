@@ -18,7 +18,7 @@ from rich.console import Console
 
 import demur
 from demur.cli.printed import VERBS
-from tools import advised, claims, determinism, figures, guarantee, house, named, speed
+from tools import advised, claims, determinism, figures, guarantee, house, licences, named, speed
 from tools import asked as asking
 from tools import json_schemas as schemas
 from tools import versions as versions_of
@@ -215,6 +215,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "formats.md": formats,
     "guarantee.md": guarantee.page,
     "guarantee.svg": guarantee.picture,
+    "licences.md": lambda: NOTICE + licences.page(),
     "results.md": results,
     **{f"results/{name}.md": partial(paper, name) for name in PAPERS},
     **{schemas.name(verb): partial(schemas.page, verb) for verb in VERBS},

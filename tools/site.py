@@ -12,7 +12,8 @@ import demur
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "build" / "pages"
 COPIED = [
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs", "examples", "deploy"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "docs", "examples"),
+    "deploy",
     *("tools/engines.py", "results/README.md", "results/pictures", "results/robust"),
 ]
 ROOMS = (
