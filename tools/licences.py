@@ -35,18 +35,19 @@ SPELLED = {  # texts and classifiers that are no SPDX expression
 }
 UNKNOWN, WORK = "unknown", "tests, tools"
 INTRODUCTION = f"""demur is under Apache-2.0. These are the packages of `constraints.txt`, and what each says
-of its own licence. `make docs` reads it where the package is installed, and fails if one says nothing that is
-known, or if the core needs a package with a copyleft licence. {" and ".join(sorted(OF_FILES))} is allowed there:
-it covers the files that are under it, not those that use them. `core` is a plain `pip install demur`; the
-other words are its extras.
+of its own licence. `make docs` reads it where the package is installed. It fails if one says nothing that is
+known, or if the core needs a package with a copyleft licence. {" and ".join(sorted(OF_FILES))} is allowed
+there: it covers the files that are under it, not those that use them. `core` is a plain `pip install demur`;
+the other words are its extras.
 
 On Linux, torch from PyPI also brings NVIDIA's libraries, which have a licence of NVIDIA's own; a build of
-torch for processors alone does without. Tools that `make` puts into an environment of their own, such as those
-that build the site, are not listed."""
+torch for processors alone does without. Tools that `make` puts into an environment of their own, such as
+those that build the site, are not listed."""
 DATA = """Only the example comes with demur. What you need of the others you obtain under their own terms;
 `demur data show` says how, and whom to cite."""
 MODELS = """Both small models began as all-MiniLM-L6-v2 (Apache-2.0). What `mini` was trained on, and under
-which terms, is in its card, `src/demur/models/mini/README.md`; `encoder` is the same network in 8-bit integers."""
+which terms, is in its card, `src/demur/models/mini/README.md`; `encoder` is the same network in 8-bit
+integers."""
 
 
 def licence(name: str) -> str | None:
