@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.metadata import distribution
 from pathlib import Path
 
+import demur
 from tools.installed import needed, required
 
 
 def core_megabytes() -> int:
     """The size of everything that a plain `pip install demur` brings, as installed here."""
-    packages = [distribution("demur"), *needed(required()).values()]
-    paths = [Path(str(each.locate_file(file))) for each in packages for file in each.files or ()]
-    return round(sum(path.stat().st_size for path in paths if path.exists()) / 1e6)
+    paths = [
+        Path(str(each.locate_file(file))) for each in needed(required()).values() for file in each.files or ()
+    ]
+    paths += Path(demur.__file__).parent.rglob("*")  # all of it, also where only a link to it is installed
+    return round(sum(path.stat().st_size for path in paths if path.is_file()) / 1e6)
