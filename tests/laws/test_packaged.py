@@ -75,6 +75,11 @@ def test_a_single_bit_that_changed_is_one_line(name: str, file: str, tmp_path: P
     assert "\n" not in str(refused.value) and "again" in str(refused.value)
 
 
+def test_every_gate_that_comes_with_demur_is_sealed() -> None:
+    files = sorted(PACKAGED.parent.rglob("gate*.json"))
+    assert len(files) >= 6 and all('"seal": "' in file.read_text("utf-8") for file in files)
+
+
 def test_its_gates_are_its_own() -> None:
     files = sorted(PACKAGED.glob("gate*.json"))
     assert PACKAGED / "gate.json" in files
