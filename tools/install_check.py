@@ -41,7 +41,11 @@ def by_pip(wheel: Path, tools: Path, python: Path, here: Path) -> Path:
 
 def by_uv(wheel: Path, tools: Path, python: Path, here: Path) -> Path:
     """The command, installed by uv."""
-    places = {"UV_TOOL_DIR": here / "tools", "UV_TOOL_BIN_DIR": here / "bin", "UV_LINK_MODE": "copy"}
+    places: dict[str, str | Path] = {
+        "UV_TOOL_DIR": here / "tools",
+        "UV_TOOL_BIN_DIR": here / "bin",
+        "UV_LINK_MODE": "copy",
+    }
     words = ("--quiet", "--no-python-downloads", "--python", python)
     run(tools / "uv", "tool", "install", *words, wheel, here=here, **places)
     return here / "bin/demur"
@@ -49,7 +53,11 @@ def by_uv(wheel: Path, tools: Path, python: Path, here: Path) -> Path:
 
 def by_pipx(wheel: Path, tools: Path, python: Path, here: Path) -> Path:
     """The command, installed by pipx."""
-    places = {"PIPX_HOME": here / "pipx", "PIPX_BIN_DIR": here / "bin", "PIPX_MAN_DIR": here / "man"}
+    places: dict[str, str | Path] = {
+        "PIPX_HOME": here / "pipx",
+        "PIPX_BIN_DIR": here / "bin",
+        "PIPX_MAN_DIR": here / "man",
+    }
     run(tools / "pipx", "install", "--quiet", "--python", python, wheel, here=here, **places)
     return here / "bin/demur"
 
