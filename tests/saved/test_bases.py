@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tools import versions
 
 from saved import bases
 from saved.opening import HERE
@@ -47,3 +48,9 @@ def test_without_what_is_derived_it_is_made_again(tmp_path: Path) -> None:
     copy = tmp_path / "beside"
     shutil.copytree(OLD, copy, ignore=shutil.ignore_patterns("words"))
     assert flat(bases.said(copy)["answers"]) == pytest.approx(flat(SAID["answers"]), abs=1e-6)
+
+
+def test_every_format_that_is_written_has_a_file_here() -> None:
+    held = [path.read_bytes() for path in HERE.rglob("*") if path.suffix in (".json", ".safetensors")]
+    marks = [version.encode() for _, _, version, _, _ in versions.ROWS if version.startswith("demur ")]
+    assert len(marks) == 5 and all(any(mark in each for each in held) for mark in marks)
