@@ -19,6 +19,7 @@ from kb_files import docx, paragraph
 __all__ = ["place"]  # a fixture
 SQL = "'); DROP TABLE passages; -- \" ? %s $1 :name"
 _A = "http://schemas.openxmlformats.org/drawingml/2006"
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PICTURE = (
     f'<w:p><w:r><w:drawing><wp:inline xmlns:wp="{_A}/wordprocessingDrawing"><a:graphic xmlns:a="{_A}/main">'
@@ -101,3 +102,16 @@ def test_a_docx_fetches_nothing_and_opens_no_other_file(
         file.write_bytes(docx(PICTURE + paragraph("The ship sails."), relations))
         assert [each.text for each in read_documents([file])] == ["The ship sails."], target
     assert asked == []
+
+
+def test_an_entity_names_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mammoth")
+    monkeypatch.setenv("DEMUR_READ_SECONDS", "20")
+    secret, file = tmp_path / "secret.txt", tmp_path / "a.docx"
+    secret.write_text("The password is xyzzy.", "utf-8")
+    declared = f'<!DOCTYPE d [<!ENTITY e SYSTEM "{secret.as_uri()}">]>'
+    text = (
+        f'{declared}<w:document xmlns:w="{WORD}"><w:body>{paragraph("It sails. &e;")}</w:body></w:document>'
+    )
+    file.write_bytes(docx("", {"word/document.xml": text.encode()}))
+    assert [each.text for each in read_documents(file)] == ["It sails."]
