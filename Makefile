@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package clients clients-all engines contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve bench-scale browser dockerfile guarantee fold errors api makers reproduce docs site format clean
+.PHONY: run test package sbom audit install-check clients clients-all engines contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve bench-scale browser dockerfile guarantee fold errors api makers reproduce docs site format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -29,14 +29,37 @@ test-avx2: $(VENV)/.dev
 test-emulated: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadfile -q -m emulated --timeout 1200
 
-# What would be published: built, and looked at; with the version of the package.
+# What would be published: built, and looked at; with the version of the package. It is built twice, the second
+# time without the way over the source archive, and must have the same bytes.
 package:
 	$(PYTHON) -m venv $(VENV)/package
 	$(VENV)/package/bin/pip install --quiet --disable-pip-version-check build check-wheel-contents hatchling \
 		hatch-fancy-pypi-readme twine
-	rm -rf dist && $(VENV)/package/bin/python -m build --no-isolation
+	rm -rf dist build/again && $(VENV)/package/bin/python -m build --no-isolation
+	umask 077 && $(VENV)/package/bin/python -m build --no-isolation --sdist --wheel --outdir build/again
+	for each in dist/*; do cmp "$$each" "build/again/$${each#dist/}" || exit 1; done
 	$(VENV)/package/bin/twine check --strict dist/*
 	$(VENV)/package/bin/check-wheel-contents dist/*.whl
+
+# What the core is made of, in CycloneDX: packages with versions and licences, and models with checksums.
+sbom: $(VENV)/.core
+	$(PYTHON) -m venv $(VENV)/sbom
+	$(VENV)/sbom/bin/pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
+	rm -rf $(VENV)/sbom-core && $(PYTHON) -m venv --without-pip $(VENV)/sbom-core
+	$(BIN)/pip --python $(VENV)/sbom-core install --quiet --disable-pip-version-check --constraint constraints.txt .
+	mkdir -p dist && $(BIN)/python -m tools.bill $(VENV)/sbom/bin/cyclonedx-py $(VENV)/sbom-core/bin/python dist/demur.cdx.json
+
+# Known vulnerabilities of the packages in constraints.txt; without a connection, a line says that nothing is known.
+audit: $(VENV)/.core
+	$(PYTHON) -m venv $(VENV)/audit
+	$(VENV)/audit/bin/pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	$(BIN)/python -m tools.audit $(VENV)/audit/bin/pip-audit
+
+# The wheel in empty environments by pip, uv and pipx, each followed by a question to the example.
+PYTHONS ?= python3.11 python3.12 python3.13
+install-check: package
+	$(VENV)/package/bin/pip install --quiet --disable-pip-version-check uv==0.13.9 pipx==1.18.4
+	$(VENV)/package/bin/python -m tools.install_check dist/*.whl $(VENV)/package/bin $(PYTHONS)
 
 # Clients that know nothing of demur, doing their work against demur serve; in a place of its own, some 330 MB.
 CLIENTS := huggingface_hub==2.4.0 cohere==7.3.1 litellm==1.103.7

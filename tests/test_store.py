@@ -62,3 +62,12 @@ def test_a_run_that_breaks_off_leaves_what_was_there(folder: Path) -> None:
         1 / 0  # noqa: B018
     assert store.open_folder(folder).spec == "bm25(k1=1.5)"
     assert [path.name for path in folder.parent.iterdir()] == ["m"]
+
+
+@pytest.mark.parametrize("name", ["../secret", "/etc/hosts"])
+def test_a_folder_that_names_files_outside_it_is_refused(folder: Path, name: str) -> None:
+    told = facts(folder)
+    del told["seal"]
+    (folder / store.FACTS).write_text(json.dumps({**told, "files": {name: "0" * 64}}), "utf-8")
+    with pytest.raises(DataError, match=r"names a file outside its folder"):
+        store.open_folder(folder)

@@ -18,7 +18,7 @@ from rich.console import Console
 
 import demur
 from demur.cli.printed import VERBS
-from tools import advised, claims, determinism, figures, guarantee, house, named, speed
+from tools import advised, claims, determinism, figures, guarantee, house, licences, named, speed
 from tools import asked as asking
 from tools import json_schemas as schemas
 from tools import versions as versions_of
@@ -40,8 +40,9 @@ do. `-` is stdin or stdout.
 What is wrong with a file is said in one line, with its name and the line's number."""
 CLI_INTRODUCTION = """The result goes to stdout, everything else to stderr. The exit code is 0 when
 the work is done, 1 when it failed, and 2 when the command or its input is wrong; one line then says why. With
-`--json` the result is JSON, which a [schema](schemas/) describes. Colours and bars are for terminals only,
-and `NO_COLOR=1` leaves colours out. `demur --install-completion` teaches your shell verbs and options."""
+`--json` the result is JSON, which a [schema](schemas/) describes. Colours and bars are for terminals only;
+`NO_COLOR=1` leaves colours out. For screen readers, `TTY_INTERACTIVE=0` or `TERM=dumb` has plain lines in
+place of bars. `demur --install-completion` teaches your shell verbs and options."""
 PICTURE = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, monospace; font-size: {char_height}px;
@@ -229,6 +230,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "guarantee.md": guarantee.page,
     "index.md": front,
     "guarantee.svg": guarantee.picture,
+    "licences.md": lambda: NOTICE + licences.page(),
     "results.md": results,
     **{f"results/{name}.md": partial(paper, name) for name in PAPERS},
     **{schemas.name(verb): partial(schemas.page, verb) for verb in VERBS},

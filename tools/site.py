@@ -12,7 +12,7 @@ import demur
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "build" / "pages"
 COPIED = [
-    *("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "docs", "examples", "deploy"),
+    *("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "docs", "examples", "deploy"),
     *("tools/engines.py", "results/README.md", "results/pictures", "results/robust"),
 ]
 ROOMS = (

@@ -1,28 +1,17 @@
-"""How much room the core takes: the files of demur's requirements and of theirs, in MB."""
+"""How much room the core takes: the files of demur and of all that it requires, in MB."""
 
 from __future__ import annotations
 
-import re
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from packaging.requirements import Requirement
+import demur
+from tools.installed import needed, required
 
 
 def core_megabytes() -> int:
     """The size of everything that a plain `pip install demur` brings, as installed here."""
-    found: dict[str, int] = {}
-    waiting = ["demur"]
-    while waiting:
-        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
-        if name in found:
-            continue
-        try:
-            package = distribution(name)
-        except PackageNotFoundError:  # needed on another platform only
-            continue
-        paths = [Path(str(package.locate_file(file))) for file in package.files or ()]
-        found[name] = sum(path.stat().st_size for path in paths if path.exists())
-        needed = [Requirement(text) for text in package.requires or ()]
-        waiting += [each.name for each in needed if not each.marker or each.marker.evaluate({"extra": ""})]
-    return round(sum(found.values()) / 1e6)
+    paths = [
+        Path(str(each.locate_file(file))) for each in needed(required()).values() for file in each.files or ()
+    ]
+    paths += Path(demur.__file__).parent.rglob("*")  # all of it, also where only a link to it is installed
+    return round(sum(path.stat().st_size for path in paths if path.is_file()) / 1e6)

@@ -26,7 +26,7 @@ ROWS = [
         REFUSED,
     ),
     ("its words", "`words/`", words._FORMAT, "", AGAIN),
-    ("its vectors", "`meanings/`", str(meanings._FORMAT), "", ""),
+    ("its vectors", "`meanings/`", str(meanings._FORMAT), "", AGAIN),
     ("a report of `demur evaluate -o`", "`.json`", "none", "all; keys are only added", ""),
     (
         "half a job of `demur score`",

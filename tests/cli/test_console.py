@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import io
+import sys
+from types import SimpleNamespace
 
+import pytest
 from rich.console import Console
 
 import demur
+from cli.test_colours import COLOUR, Terminal
+from demur.cli import console
 from demur.cli.asking.answers import show
 from demur.cli.console import harmless
 
@@ -19,3 +24,61 @@ def test_a_strangers_text_commands_no_terminal() -> None:
     show(demur.ask("which ship sails?", [text], "bm25"), Console(file=out, force_terminal=True, width=80))
     assert "\x1b]0;" not in out.getvalue() and "\x07" not in out.getvalue()
     assert "\ufffd[31m" in out.getvalue()
+
+
+def terminal(monkeypatch: pytest.MonkeyPatch, **more: str) -> Terminal:
+    """What stderr is from now on; called in a test, as pytest sets it anew before each."""
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"TERM": "xterm-256color", **more}.items():
+        monkeypatch.setenv(name, value)
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
+
+
+def work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a minute of it, in steps of a second; whoever waits for anything is told first."""
+    seconds = iter(range(1000))
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    with console.status("opening") as tell:
+        for second in range(30):
+            tell(f"step {second}")
+    for _ in console.tracked(range(30), "scoring", "pairs", 3000):
+        pass
+
+
+def test_a_bar_has_colours_unless_they_are_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = terminal(monkeypatch)
+    work(monkeypatch)
+    assert "scoring" in shown.getvalue() and COLOUR.search(shown.getvalue())
+    shown = terminal(monkeypatch, NO_COLOR="1")
+    work(monkeypatch)
+    assert "scoring" in shown.getvalue() and not COLOUR.search(shown.getvalue())
+
+
+@pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("TTY_INTERACTIVE", "0")])
+def test_nothing_moves_where_a_screen_reader_reads(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = terminal(monkeypatch, **{name: value})
+    work(monkeypatch)
+    assert "\x1b" not in shown.getvalue() and "\r" not in shown.getvalue()
+    lines = shown.getvalue().splitlines()
+    steps, scored = ([line for line in lines if line.startswith(by)] for by in ("step", "scoring: "))
+    assert lines == ["opening …", *steps, *scored] and 2 <= len(steps) <= 3 and 2 <= len(scored) <= 4
+    assert scored[0].endswith(" of 3,000 pairs")
+
+
+def test_work_that_is_over_soon_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = terminal(monkeypatch, TERM="dumb")
+    for _ in console.tracked(range(30), "scoring", "pairs"):
+        pass
+    assert shown.getvalue() == ""
+
+
+def test_a_file_is_told_nothing_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    work(monkeypatch)
+    assert stream.getvalue() == ""

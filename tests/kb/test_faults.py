@@ -57,13 +57,17 @@ def test_the_index_of_words_is_made_again(kb: KnowledgeBase, harm: str) -> None:
     assert found(KnowledgeBase(folder(kb)), "drill lent") == before
 
 
-@pytest.mark.parametrize("harm", ["gone", "cut", "noise"])
+@pytest.mark.parametrize("harm", ["gone", "cut", "noise", "newer"])
 def test_vectors_are_made_again(kb: KnowledgeBase, harm: str) -> None:
     before = found(kb, "drill lent")
     kb.close()
     path = folder(kb) / "meanings" / "vectors.sqlite"
     if harm == "gone":
         shutil.rmtree(path.parent)
+    elif harm == "newer":
+        file = sqlite3.connect(path)
+        file.execute("PRAGMA user_version = 99")
+        file.close()
     else:
         path.write_bytes(b"\x07" * 5000 if harm == "noise" else path.read_bytes()[:5000])
     again = KnowledgeBase(folder(kb))

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
 import demur
+from demur.embedders.encoders.packaged import packaged
+from demur.errors import DataError
 from demur.reading.readers.mini import PACKAGED, Mini
 from demur.risk import Gate
 
@@ -49,6 +53,31 @@ def test_it_is_small_whole_and_told_of() -> None:
         path.read_text("utf-8") for path in PACKAGED.glob("*.json") if path.name != "tokenizer.json"
     )
     assert "/home/" not in kept and "/tmp/" not in kept and "/work/" not in kept
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        *(("mini", file) for file in ("model.onnx", "tokenizer.json", "sureness.json", "ranker.json")),
+        *(("encoder", file) for file in ("model.onnx", "tokenizer.json", "ranker.json")),
+    ],
+)
+def test_a_single_bit_that_changed_is_one_line(name: str, file: str, tmp_path: Path) -> None:
+    folder = tmp_path / name
+    shutil.copytree(PACKAGED.parent / name, folder)
+    path = folder / file
+    content = bytearray(path.read_bytes())
+    at = content.index(b'"files"') + 30 if file == "ranker.json" else len(content) // 2
+    content[at] ^= 1
+    path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match=r"checksum|is broken") as refused:
+        Mini(folder=str(folder)).look("who?", ["Ada did."]) if name == "mini" else packaged(folder)
+    assert "\n" not in str(refused.value) and "again" in str(refused.value)
+
+
+def test_every_gate_that_comes_with_demur_is_sealed() -> None:
+    files = sorted(PACKAGED.parent.rglob("gate*.json"))
+    assert len(files) >= 6 and all('"seal": "' in file.read_text("utf-8") for file in files)
 
 
 def test_its_gates_are_its_own() -> None:

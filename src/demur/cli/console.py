@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -88,11 +89,39 @@ def warnings_noted() -> Iterator[None]:
         logger.removeHandler(handler)
 
 
+def _moves() -> bool:
+    """Whether bars may move: the terminal can show them, and no screen reader reads each of their states."""
+    return os.environ.get("TERM") not in ("dumb", "unknown") and os.environ.get("TTY_INTERACTIVE") != "0"
+
+
+def _paced(wait: float) -> Callable[[str], None]:
+    """A function that notes a text after so many seconds and every ten from then on, and drops all others."""
+    then = time.monotonic() + wait
+
+    def tell(text: str) -> None:
+        nonlocal then
+        if time.monotonic() >= then:
+            then = time.monotonic() + 10
+            note(text)
+
+    return tell
+
+
 @contextmanager
 def meter(label: str, unit: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A function to report advance to; a bar shows it on a terminal once two seconds have passed."""
+    """A function to report advance to; a terminal shows it by a bar, or by lines, after two seconds."""
     if not sys.stderr.isatty():
         yield lambda advance: None
+        return
+    if not _moves():
+        done, tell, of = 0, _paced(2), "" if total is None else f" of {total:,}"
+
+        def said(advance: int) -> None:
+            nonlocal done
+            done += advance
+            tell(f"{label}: {done:,}{of} {unit}")
+
+        yield said
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -104,13 +133,16 @@ def meter(label: str, unit: str, total: int | None = None) -> Iterator[Callable[
 
 
 @contextmanager
-def busy(label: str) -> Iterator[None]:
-    """A block during which a terminal shows that something is being done, of which nobody knows how long."""
+def status(label: str) -> Iterator[Callable[[str], None]]:
+    """A function to say what is being done at the moment, where nobody knows how long; for terminals only."""
     if not sys.stderr.isatty():
-        yield
-        return
-    with stderr().status(label):
-        yield
+        yield lambda text: None
+    elif not _moves():
+        note(f"{label} …")
+        yield _paced(10)
+    else:
+        with stderr().status(label) as shown:
+            yield shown.update
 
 
 def tracked(things: Iterable[T], label: str, unit: str, total: int | None = None) -> Iterator[T]:

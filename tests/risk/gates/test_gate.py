@@ -131,10 +131,32 @@ def test_what_is_no_gate_is_one_line(text: str, tmp_path: Path) -> None:
 def test_a_broken_gate_is_one_line(gate: Gate, tmp_path: Path) -> None:
     gate.save(tmp_path / "gate.json")
     whole = json.loads((tmp_path / "gate.json").read_text("utf-8"))
-    for key, value in {"threshold": "x", "marks": "abc", "confidences": 3, "certificate": {}}.items():
-        (tmp_path / "gate.json").write_text(json.dumps(whole | {key: value}), "utf-8")
-        with pytest.raises(DataError, match="calibrate it again"):
-            Gate.load(tmp_path / "gate.json")
+    del whole["seal"]
+    assert _with(whole, tmp_path) == gate, "a gate of an older version has none"
+    broken = {"threshold": "x", "marks": "abc", "confidences": 3, "certificate": {}}
+    for key, value in [*broken.items(), ("certificate", 3), ("certificate", [1])]:
+        with pytest.raises(DataError, match=r"the gate is broken.*calibrate it again"):
+            _with(whole | {key: value}, tmp_path)
+
+
+def test_a_gate_whose_numbers_changed_is_one_line(gate: Gate, tmp_path: Path) -> None:
+    gate.save(tmp_path / "gate.json")
+    whole = json.loads((tmp_path / "gate.json").read_text("utf-8"))
+    for change in (
+        {"threshold": 0.0},
+        {"marks": whole["marks"][:-12]},
+        {"certificate": {**whole["certificate"], "risk": 0.01}},
+    ):
+        with pytest.raises(DataError, match=r"was changed after the gate was made \(checksum\); calibrate"):
+            _with(whole | change, tmp_path)
+    renamed = {**whole["certificate"], "data": "elsewhere"}
+    assert _with(whole | {"certificate": renamed}, tmp_path).threshold == gate.threshold
+
+
+def _with(plain: dict[str, object], folder: Path) -> Gate:
+    """The gate that a file with this in it holds."""
+    (folder / "gate.json").write_text(json.dumps(plain), "utf-8")
+    return Gate.load(folder / "gate.json")
 
 
 def test_check_finds_too_many_errors_and_another_kind_of_question(gate: Gate) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.console import busy, emit, meter, note, say
+from demur.cli.console import emit, meter, note, say, status
 from demur.cli.risk import thresholds
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def train_doubt(
     rest: Sequence[Pool] = ()
     if risk is not None:
         training, rest = training.split(wanted["seed"])
-    with busy(f"training {training.how.name}"):
+    with status(f"training {training.how.name}"):
         kept = training.run()
     facts = {"doubt": kept.doubt.spec, "folder": str(training.place), "taught_on": len(training.pools)}
     learns = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, note, stderr, stdout, warnings_noted
+from demur.cli.console import JsonFlag, emit, note, status, stdout, warnings_noted
 
 if TYPE_CHECKING:
     from demur.training.recipes.make_model import Made
@@ -169,12 +169,8 @@ def _facts(made: Made) -> dict[str, Any]:
 @contextmanager
 def _shown() -> Iterator[Callable[[dict[str, Any]], None]]:
     """A report that is one changing line on a terminal, and nothing elsewhere."""
-    console = stderr()
-    if not console.is_terminal:
-        yield lambda facts: None
-        return
-    with console.status("getting ready") as status:
-        yield lambda facts: status.update(line(facts))
+    with status("getting ready") as tell:
+        yield lambda facts: tell(line(facts))
 
 
 def line(facts: dict[str, Any]) -> str:

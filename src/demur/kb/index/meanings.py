@@ -77,6 +77,8 @@ class SignedMeanings:
             self.path.parent.mkdir(exist_ok=True)
             self._file = connected(self.path)
             self._inode = self.path.stat().st_ino
+            if self._file.execute("PRAGMA user_version").fetchone()[0] not in (0, _FORMAT):
+                raise sqlite3.DatabaseError("these vectors are of another version of demur")
         if embedder is not None:
             self._file.execute("PRAGMA synchronous = NORMAL")
             self._file.executescript(_TABLES)

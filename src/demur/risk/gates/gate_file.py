@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -17,6 +18,7 @@ from demur.specs import Spec, parse
 
 FORMAT = "demur gate 1"
 _MAKE = "make one with demur calibrate … -o FILE"
+_AGAIN = "calibrate it again"
 
 
 def write_gate(
@@ -27,7 +29,7 @@ def write_gate(
     confidences: tuple[float, ...],
 ) -> None:
     """Write a gate, with null for a threshold that lets all pass; the file is there whole or not at all."""
-    plain = {
+    plain: dict[str, Any] = {
         "format": FORMAT,
         "promise": certificate.promise,
         "threshold": threshold,
@@ -35,6 +37,7 @@ def write_gate(
         "confidences": list(confidences),
         "marks": str(marks),
     }
+    plain["seal"] = _seal(plain)
     with replacing(path) as file:
         json.dump(plain, file, ensure_ascii=False, indent=1, allow_nan=False)
         file.write("\n")
@@ -48,6 +51,8 @@ def read_gate(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float,
         refuse_newer(said, FORMAT, path)
         if said != FORMAT:
             raise DataError("this is not a gate", path=path, fix=_MAKE)
+        if plain.get("seal", _seal(plain)) != _seal(plain):  # gates of older versions have none
+            raise DataError("was changed after the gate was made (checksum)", path=path, fix=_AGAIN)
         found = plain["certificate"]
         said = {each.name: found[each.name] for each in fields(Certificate) if each.default is MISSING}
         certificate = Certificate(**said, about=str(found.get("about", ANSWERS)))
@@ -60,7 +65,16 @@ def read_gate(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float,
         if isinstance(error, json.JSONDecodeError):
             raise DataError("this is not a gate", path=path, fix=_MAKE) from None
         what = f"the gate is broken ({type(error).__name__}: {error})"
-        raise DataError(what, path=path, fix="calibrate it again") from None
+        raise DataError(what, path=path, fix=_AGAIN) from None
+
+
+def _seal(plain: dict[str, Any]) -> str:
+    """A hash of all numbers that a promise rests on; names of files may change."""
+    numbers = {
+        key: value for key, value in dict(plain["certificate"]).items() if isinstance(value, int | float)
+    }
+    said = [plain["threshold"], numbers, plain["confidences"], plain["marks"]]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def beside(qualifier: str, place: Path | None) -> str:
