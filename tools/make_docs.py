@@ -182,7 +182,7 @@ def readme() -> str:
     text = (ROOT / "README.md").read_text("utf-8")
     said = int(SIZE.search(text)[1])  # type: ignore[index]  # the mark is there, or this fails loudly
     now = core_megabytes()
-    text = text if abs(said - now) < 0.15 * now else SIZE.sub(f"<!-- size -->{now} MB<!-- /size -->", text)
+    text = text if abs(said - now) < 0.1 * now else SIZE.sub(f"<!-- size -->{now} MB<!-- /size -->", text)
     lines = asked(QUESTIONS[::2]).export_text().splitlines()
     block = "```text\n" + "\n".join(line.rstrip() for line in lines).strip() + "\n```"
     filled = between(text, "ask", block)
