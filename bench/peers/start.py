@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from importlib.metadata import distribution
 from pathlib import Path
 
 from tools.size import megabytes
 
 from bench.peers.known import BY_NAME, DEMUR
-from bench.peers.turns import THREADS
+from bench.peers.turns import CLOCKS, THREADS
 from bench.peers.worker import around
 
 TURNS = 3  # the first reads from the disk, and the median leaves it out
@@ -34,21 +32,13 @@ def sizes(peer: str) -> dict[str, float]:
 def started(peer: str, folder: Path) -> dict[str, Times]:
     """Seconds of each step for demur and the peer, in turns, beyond those that Python itself takes."""
     steps = {"import": {DEMUR: _python("import demur"), peer: _python(f"import {BY_NAME[peer].module}")}}
-    command = command_of(peer)
-    steps["help"] = {DEMUR: [_script("demur"), "--help"]} | ({peer: [command, "--help"]} if command else {})
+    steps["help"] = {DEMUR: [_script("demur"), "--help"]}  # no other has a command
     found = {step: in_turns(commands, NOTHING) for step, commands in steps.items()}
     kind = next((kind for kind in ("encode", "rerank") if kind in BY_NAME[peer].kinds), "")
     if kind:
         first = {DEMUR: _first(kind, FIRST[kind], folder), peer: _first(kind, peer, folder)}
         found["first"] = in_turns(first, {DEMUR: NOTHING, peer: _python(READY)})
     return found
-
-
-def command_of(peer: str) -> str:
-    """The path of a library's own command, if it has one of its name."""
-    names = [each.name for each in distribution(peer).entry_points if each.group == "console_scripts"]
-    found = [name for name in names if re.sub("[-_]", "", name) in re.sub("[-_]", "", peer.lower())]
-    return _script(found[0]) if found else ""
 
 
 def _script(name: str) -> str:
