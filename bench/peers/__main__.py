@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.__main__ import machine
-from bench.peers import promise, start, ties, turns
+from bench.peers import facts, promise, start, ties, turns
 from bench.peers.files import prepared
 from bench.peers.known import BY_NAME, KINDS, rows
 from demur import processor
@@ -38,7 +38,7 @@ def file_of(kind: str, peer: str) -> str:
     return f"{kind}.{re.sub('[^a-z0-9]+', '-', peer.lower())}.json"
 
 
-def measured(kind: str, peer: str, models: Callable[[], Path]) -> dict[str, Any]:
+def measured(kind: str, peer: str, models: Callable[[], Path]) -> Any:
     """What a row found."""
     if kind in turns.OURS:
         return turns.compared(kind, peer, models())
@@ -46,6 +46,8 @@ def measured(kind: str, peer: str, models: Callable[[], Path]) -> dict[str, Any]
         return start.started(peer, models())
     if kind == "size":
         return start.sizes(peer)
+    if kind == "names":
+        return facts.looked_up(peer)
     if kind == "promise":
         return promise.kept(promise.rules())
     return ties.found(peer)

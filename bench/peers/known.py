@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-KINDS = {
+KINDS = {  # quick ones first
+    "size": "what an installation takes on disk, requirements and all",
+    "names": "whether names that docs/templates/comparison.toml says are there are there",
+    "ties": "MAP of a scorer that gives every candidate the same score",
+    "promise": "thresholds from labelled questions, tried on populations whose true risk is known",
     "encode": "all-MiniLM-L6-v2 as each library runs it: candidates ranked by the cosine of sentence vectors",
     "rerank": "one cross-encoder as each library runs it: each candidate read together with its question",
     "start": "from nothing: importing it, its command line's help, and a first ranking of ten candidates",
-    "size": "what an installation takes on disk, requirements and all",
-    "promise": "thresholds from labelled questions, tried on populations whose true risk is known",
-    "ties": "MAP of a scorer that gives every candidate the same score, right answers first in the file",
 }
 
 
@@ -30,20 +31,26 @@ class Peer:
 
 
 DEMUR = "demur"
+RANKS = ("encode", "rerank")
 PEERS = (
-    Peer("sentence-transformers", "sentence_transformers", ("encode", "rerank", "start", "size")),
-    Peer("rerankers", "rerankers", ("rerank", "start", "size"), ("rerankers[transformers]",)),
-    Peer("FlashRank", "flashrank", ("rerank", "start", "size")),
-    Peer("fastembed", "fastembed", ("encode", "rerank", "start", "size")),
-    Peer("txtai", "txtai", ("encode", "start", "size")),
-    Peer("haystack-ai", "haystack", ("encode", "start", "size"), ("sentence-transformers-haystack",)),
-    Peer("pyterrier", "pyterrier", ("encode", "start", "size", "ties"), ("pyterrier-dr",)),
-    Peer("mapie", "mapie", ("start", "size", "promise")),
+    Peer("sentence-transformers", "sentence_transformers", ("encode", "rerank", "start", "size", "names")),
+    Peer("rerankers", "rerankers", ("rerank", "start", "size", "names"), ("rerankers[transformers]",)),
+    Peer("FlashRank", "flashrank", ("rerank", "start", "size", "names")),
+    Peer("fastembed", "fastembed", ("encode", "rerank", "start", "size", "names")),
+    Peer("txtai", "txtai", ("encode", "start", "size", "names")),
+    Peer(
+        "haystack-ai", "haystack", ("encode", "start", "size", "names"), ("sentence-transformers-haystack",)
+    ),
+    Peer("pyterrier", "pyterrier", ("encode", "start", "size", "names", "ties"), ("pyterrier-dr",)),
+    Peer("mapie", "mapie", ("start", "size", "names", "promise")),
 )
 BY_NAME = {peer.name: peer for peer in PEERS}
 
 
 def rows() -> list[tuple[str, str]]:
-    """All rows there can be: a kind and a peer."""
-    ours = [(kind, DEMUR) for kind in ("encode", "rerank")]
-    return ours + [(kind, peer.name) for kind in KINDS for peer in PEERS if kind in peer.kinds]
+    """All rows there can be: a kind and a peer; where rankers are compared demur has a row, too."""
+    found = []
+    for kind in KINDS:
+        found += [(kind, DEMUR)] if kind in RANKS else []
+        found += [(kind, peer.name) for peer in PEERS if kind in peer.kinds]
+    return found
