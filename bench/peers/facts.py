@@ -1,4 +1,4 @@
-"""What libraries are said to do, in docs/templates/comparison.toml, and whether the names given for it are there."""
+"""What libraries are said to do (docs/templates/comparison.toml), and whether the names given are there."""
 
 from __future__ import annotations
 
