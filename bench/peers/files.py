@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import demur
+from bench.peers.known import QUESTIONS
 from bench.peers.worker import around
 from bench.rank import plain_files
 from demur.embedders.encoders.loading import located, quietly
 from demur.export.export import export
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
-
-QUESTIONS = 200  # of WikiQA's train that the cross-encoder learns from: it need not be good, but not blind
 
 
 def prepared(folder: Path, threads: int, data: str) -> Path:

@@ -22,27 +22,27 @@ class Peer:
     name: str  # of its distribution
     module: str
     kinds: tuple[str, ...]
-    also: tuple[str, ...] = ()  # what else must be installed for a model that lies on this disk
+    needs: str = ""  # what `pip install` is given so that it ranks with a model on this disk
 
     @property
     def install(self) -> tuple[str, ...]:
         """What `pip install` is given."""
-        return (self.name, *self.also)
+        return tuple((self.needs or self.name).split())
 
 
 DEMUR = "demur"
 RANKS = ("encode", "rerank")
+QUESTIONS = 200  # of WikiQA's train that the cross-encoder learns from: it need not be good, but not blind
+ALL = ("start", "size", "names")
 PEERS = (
-    Peer("sentence-transformers", "sentence_transformers", ("encode", "rerank", "start", "size", "names")),
-    Peer("rerankers", "rerankers", ("rerank", "start", "size", "names"), ("rerankers[transformers]",)),
-    Peer("FlashRank", "flashrank", ("rerank", "start", "size", "names")),
-    Peer("fastembed", "fastembed", ("encode", "rerank", "start", "size", "names")),
-    Peer("txtai", "txtai", ("encode", "start", "size", "names")),
-    Peer(
-        "haystack-ai", "haystack", ("encode", "start", "size", "names"), ("sentence-transformers-haystack",)
-    ),
-    Peer("pyterrier", "pyterrier", ("encode", "start", "size", "names", "ties"), ("pyterrier-dr",)),
-    Peer("mapie", "mapie", ("start", "size", "names", "promise")),
+    Peer("sentence-transformers", "sentence_transformers", ("encode", "rerank", *ALL)),
+    Peer("rerankers", "rerankers", ("rerank", *ALL), "rerankers[transformers]"),
+    Peer("FlashRank", "flashrank", ("rerank", *ALL)),
+    Peer("fastembed", "fastembed", ("encode", "rerank", *ALL)),
+    Peer("txtai", "txtai", ("encode", *ALL)),
+    Peer("haystack-ai", "haystack", ("encode", *ALL), "haystack-ai sentence-transformers-haystack"),
+    Peer("pyterrier", "pyterrier", ("encode", "ties", *ALL), "pyterrier pyterrier-dr"),
+    Peer("mapie", "mapie", ("promise", *ALL)),
 )
 BY_NAME = {peer.name: peer for peer in PEERS}
 

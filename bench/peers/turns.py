@@ -22,6 +22,7 @@ EXAMPLE = {"example/questions": 0}
 LEARNT, FAQ = "wikiqa/train", "covidfaq/test"
 MEASURES = ("MAP", "P@1")
 CLOCKS = ("processor", "clock")
+RATIO = "peer takes"
 OURS = {
     "encode": {"same weights": "encoder(model=minilm, device=cpu, precision=fp32)", "as it comes": "encoder"},
     "rerank": {"same weights": "fp32", "int8": "int8"},
@@ -83,5 +84,5 @@ def told(times: Times, peer: str) -> dict[str, dict[str, float]]:
         both = zip(each, times[peer], strict=True)
         ratios = [theirs["processor"] / max(ours["processor"], 1e-9) for ours, theirs in both]
         found[who] = {clock: round(statistics.median(turn[clock] for turn in each), 4) for clock in CLOCKS}
-        found[who]["peer takes"] = round(statistics.median(ratios), 3)
+        found[who][RATIO] = round(statistics.median(ratios), 3)
     return found
