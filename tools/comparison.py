@@ -122,10 +122,10 @@ def ranked(kind: str, kept: Rows) -> str:
     ours, tasks = list(OURS[kind]), [task for task in TASKS if kind == "encode" or task == "pools"]
     titles = ["", *(f"{name}: {', '.join(MEASURES)}" for name in DATA[kind])]
     titles += [f"{TASKS[task]}: × {who}" for task in tasks for who in ours]
-    lines = []
     quality = (found(kept, kind, DEMUR) or {}).get("quality", {})
-    for who in ours:
-        lines.append([f"demur, {who}", *(measures(quality.get(name, {}).get(who)) for name in DATA[kind])])
+    lines = [
+        [f"demur, {who}", *(measures(quality.get(name, {}).get(who)) for name in DATA[kind])] for who in ours
+    ]
     for peer in (peer.name for peer in BY_NAME.values() if kind in peer.kinds):
         if here := found(kept, kind, peer):
             cells = [measures(here["quality"].get(name, {}).get(peer)) for name in DATA[kind]]

@@ -79,7 +79,8 @@ def seconds(command: Sequence[str]) -> tuple[float, float]:
         command, env=around(THREADS), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
     assert process.stderr
-    said = process.stderr.read()
+    with process.stderr as told:
+        said = told.read()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -1,4 +1,4 @@
-"""The page about other libraries is made of what was kept and of facts with sources; figures come from nowhere else."""
+"""The page about other libraries is made of what was kept, and of facts with sources."""
 
 from __future__ import annotations
 
