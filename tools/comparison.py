@@ -19,7 +19,6 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "results" / "peers"
 TEMPLATE = ROOT / "docs" / "templates" / "comparison.md"
 MARKS = {"yes": "●", "part": "○", "": "–"}
-TASKS = {"pools": "all at once", "one by one": "one by one"}
 LATER = "not measured yet"
 Row = dict[str, Any]
 Rows = dict[tuple[str, str], Row]
@@ -119,9 +118,9 @@ def data_of(kind: str) -> str:
 
 def ranked(kind: str, kept: Rows) -> str:
     """Quality and ratios of a kind."""
-    ours, tasks = list(OURS[kind]), [task for task in TASKS if kind == "encode" or task == "pools"]
+    ours, tasks = list(OURS[kind]), ["all at once", *(["one by one"] if kind == "encode" else [])]
     titles = ["", *(f"{name}: {', '.join(MEASURES)}" for name in DATA[kind])]
-    titles += [f"{TASKS[task]}: × {who}" for task in tasks for who in ours]
+    titles += [f"{task}: × {who}" for task in tasks for who in ours]
     quality = (found(kept, kind, DEMUR) or {}).get("quality", {})
     lines = [
         [f"demur, {who}", *(measures(quality.get(name, {}).get(who)) for name in DATA[kind])] for who in ours
@@ -129,7 +128,8 @@ def ranked(kind: str, kept: Rows) -> str:
     for peer in (peer.name for peer in BY_NAME.values() if kind in peer.kinds):
         if here := found(kept, kind, peer):
             cells = [measures(here["quality"].get(name, {}).get(peer)) for name in DATA[kind]]
-            cells += [f"{here['speed'][task][who][RATIO]:.2g}" for task in tasks for who in ours]
+            each = [here["speed"], found(kept, "asked", peer)][: len(tasks)]
+            cells += [f"{times[who][RATIO]:.2g}" if times else LATER for times in each for who in ours]
             lines.append([peer, *cells])
         else:
             failed = kept.get((kind, peer), {}).get("failed")

@@ -42,6 +42,8 @@ def measured(kind: str, peer: str, models: Callable[[], Path]) -> Any:
     """What a row found."""
     if kind in turns.OURS:
         return turns.compared(kind, peer, models())
+    if kind == "asked":
+        return turns.asked(peer, models())
     if kind == "start":
         return start.started(peer, models())
     if kind == "size":

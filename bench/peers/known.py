@@ -10,6 +10,7 @@ KINDS = {  # quick ones first
     "ties": "MAP of a scorer that gives every candidate the same score",
     "promise": "thresholds from labelled questions, tried on populations whose true risk is known",
     "encode": "all-MiniLM-L6-v2 as each library runs it: candidates ranked by the cosine of sentence vectors",
+    "asked": "the same model, asked one question after the other about an FAQ",
     "rerank": "one cross-encoder as each library runs it: each candidate read together with its question",
     "start": "from nothing: importing it, its command line's help, and a first ranking of ten candidates",
 }
@@ -35,13 +36,13 @@ RANKS = ("encode", "rerank")
 QUESTIONS = 200  # of WikiQA's train that the cross-encoder learns from: it need not be good, but not blind
 ALL = ("start", "size", "names")
 PEERS = (
-    Peer("sentence-transformers", "sentence_transformers", ("encode", "rerank", *ALL)),
+    Peer("sentence-transformers", "sentence_transformers", ("encode", "asked", "rerank", *ALL)),
     Peer("rerankers", "rerankers", ("rerank", *ALL), "rerankers[transformers]"),
     Peer("FlashRank", "flashrank", ("rerank", *ALL)),
-    Peer("fastembed", "fastembed", ("encode", "rerank", *ALL)),
-    Peer("txtai", "txtai", ("encode", *ALL)),
-    Peer("haystack-ai", "haystack", ("encode", *ALL), "haystack-ai sentence-transformers-haystack"),
-    Peer("pyterrier", "pyterrier", ("encode", "ties", *ALL), "pyterrier pyterrier-dr"),
+    Peer("fastembed", "fastembed", ("encode", "asked", "rerank", *ALL)),
+    Peer("txtai", "txtai", ("encode", "asked", *ALL)),
+    Peer("haystack-ai", "haystack", ("encode", "asked", *ALL), "haystack-ai sentence-transformers-haystack"),
+    Peer("pyterrier", "pyterrier", ("encode", "asked", "ties", *ALL), "pyterrier pyterrier-dr"),
     Peer("mapie", "mapie", ("promise", *ALL)),
 )
 BY_NAME = {peer.name: peer for peer in PEERS}

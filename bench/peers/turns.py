@@ -53,11 +53,23 @@ def compared(
         }
         if not peers:
             return {"quality": quality}
-        asked = {"pools": {"do": "score", "data": next(iter(data)), "first": FIRST}}
-        if kind == "encode":
-            asked["one by one"] = {"do": "faq", "data": FAQ if FAQ in data else next(iter(data)), "first": 0}
-        speed = {task: told(timed(workers, request, turns), peer) for task, request in asked.items()}
-    return {"quality": quality, "speed": speed}
+        request = {"do": "score", "data": next(iter(data)), "first": FIRST}
+        return {"quality": quality, "speed": told(timed(workers, request, turns), peer)}
+
+
+def asked(
+    peer: str, folder: Path, ours: Mapping[str, str] | None = None, turns: int = TURNS
+) -> dict[str, dict[str, float]]:
+    """Times of questions that are asked one by one of an FAQ, whose vectors are there."""
+    data = datasets("encode")
+    ours = OURS["encode"] if ours is None else ours
+    with ExitStack() as running:
+        workers = {
+            name: running.enter_context(Worker("encode", what, folder, THREADS))
+            for name, what in {**ours, peer: peer}.items()
+        }
+        request = {"do": "faq", "data": FAQ if FAQ in data else next(iter(data))}
+        return told(timed(workers, request, turns), peer)
 
 
 def _quality(worker: Worker, data: str, first: int) -> dict[str, float]:
@@ -71,7 +83,7 @@ def timed(workers: Mapping[str, Worker], request: Mapping[str, Any], turns: int)
     times: Times = {who: [] for who in workers}
     for turn in range(turns + 1):
         for who, worker in workers.items():
-            reply = worker.ask(**request)
+            reply = worker.ask(**request, turn=turn)
             if turn:
                 times[who].append({clock: reply[clock] for clock in CLOCKS})
     return times

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,23 @@ def test_a_row_has_quality_and_ratios(monkeypatch: pytest.MonkeyPatch, tmp_path:
     row = turns.compared("encode", "bm25", tmp_path, {"ours": "overlap"}, turns=1)
     assert set(row["quality"]["example/questions"]) == {"bm25"}
     assert 0 < row["quality"]["example/questions"]["bm25"]["MAP"] <= 1
-    assert row["speed"]["one by one"]["bm25"][turns.RATIO] == 1
+    assert row["speed"]["bm25"][turns.RATIO] == 1
+    found = turns.asked("bm25", tmp_path, {"ours": "overlap"}, turns=1)
+    assert set(found) == {"ours", "bm25"} and found["ours"]["processor"] > 0
+
+
+def test_no_question_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [Pool.of(f"{number}?", ["tea", "a hat"], [1, 0]) for number in range(2 * worker.ASKED)]
+    monkeypatch.setattr(worker, "pools", lambda name, first: many)
+
+    class Listening:
+        def faq(self, answers: list[str]) -> Callable[[str], object]:
+            return heard.append
+
+    heard: list[str] = []
+    for turn in range(2):
+        worker.replied(Listening(), {"do": "faq", "data": "many", "turn": turn})
+    assert len(heard) == 2 * (worker.ASKED + 1) and len(set(heard)) == 2 * worker.ASKED + 1
 
 
 def test_ratios_are_medians_over_turns() -> None:
