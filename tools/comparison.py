@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench.peers.facts import Facts, Told, facts
+from bench.peers.facts import FACTS, Facts, Told, facts, names
 from bench.peers.known import BY_NAME, DEMUR, KINDS, QUESTIONS
 from bench.peers.turns import DATA, FIRST, MEASURES, OURS, RATIO, THREADS, TURNS
 from bench.peers.worker import ASKED
@@ -57,11 +57,16 @@ def rows(folder: Path) -> Rows:
 
 
 def checked(kept: Rows) -> None:
-    """Raise an error if a fact rests on a name that a library does not have."""
+    """Raise an error if a fact rests on a name that a library does not have, or that nobody looked up."""
     for peer in BY_NAME:
-        for name, there in (found(kept, "names", peer) or {}).items():
-            if not there:
-                raise DataError(f"{peer} has no {name}", fix="correct docs/templates/comparison.toml")
+        known = found(kept, "names", peer)
+        for name in names(peer) if known else ():
+            if name not in known:
+                raise DataError(
+                    f"{name} was not looked up", fix="run `make bench-peers` after removing names.*"
+                )
+            if not known[name]:
+                raise DataError(f"{peer} has no {name}", fix=f"correct {FACTS.relative_to(ROOT)}")
 
 
 def found(kept: Rows, kind: str, peer: str) -> Any:

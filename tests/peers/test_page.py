@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.peers.facts import facts, looked_up
+from bench.peers.facts import facts, looked_up, names
 from bench.peers.known import BY_NAME, DEMUR
 from bench.peers.turns import DATA, OURS, RATIO
 from tools import comparison, make_docs
@@ -63,8 +63,12 @@ def test_a_row_of_an_unknown_kind_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    kept(tmp_path, "names", "txtai", found={"txtai.Embeddings": True, "txtai.Tea": False})
-    with pytest.raises(DataError, match=r"txtai has no txtai\.Tea"):
+    known = dict.fromkeys(names("txtai"), True)
+    kept(tmp_path, "names", "txtai", found={**known, "txtai.Embeddings": False})
+    with pytest.raises(DataError, match=r"txtai has no txtai\.Embeddings"):
+        comparison.page(tmp_path)
+    kept(tmp_path, "names", "txtai", found={"txtai.RAG": True})
+    with pytest.raises(DataError, match="was not looked up"):
         comparison.page(tmp_path)
 
 
