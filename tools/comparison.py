@@ -134,7 +134,7 @@ def ranked(kind: str, kept: Rows) -> str:
         if here := found(kept, kind, peer):
             cells = [measures(here["quality"].get(name, {}).get(peer)) for name in DATA[kind]]
             each = [here["speed"], found(kept, "asked", peer)][: len(tasks)]
-            cells += [f"{times[who][RATIO]:.2g}" if times else LATER for times in each for who in ours]
+            cells += [f"{times[who][RATIO]:.2f}" if times else LATER for times in each for who in ours]
             lines.append([peer, *cells])
         else:
             failed = kept.get((kind, peer), {}).get("failed")

@@ -6,8 +6,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -126,8 +128,15 @@ def rerankers(folder: Path) -> Contender:
 
 
 def flashrank(folder: Path) -> Contender:
-    """`Ranker.rerank`; the model has the name and the place of one that it knows."""
-    library = import_module("flashrank")
+    """`Ranker.rerank`; the model has the name and the place of one that it knows.
+
+    It has no setting for threads and takes all cores, so its sessions are opened with as many as others have.
+    """
+    library, runtime = import_module("flashrank"), import_module("onnxruntime")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = threads()
+    session = partial(runtime.InferenceSession, sess_options=options)
+    import_module("flashrank.Ranker").ort = SimpleNamespace(InferenceSession=session)  # type: ignore[attr-defined]
     name = "ms-marco-MiniLM-L-12-v2"
     place = Path(tempfile.mkdtemp()) / name
     shutil.copytree(folder / "peers" / "fp32", place)

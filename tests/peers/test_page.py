@@ -36,7 +36,7 @@ def test_figures_come_from_results(tmp_path: Path) -> None:
     quality = {name: {who: {"MAP": 0.71234, "P@1": 0.5} for who in OURS["encode"]} for name in DATA["encode"]}
     kept(tmp_path, "encode", DEMUR, found={"quality": quality})
     theirs = {name: {"txtai": {"MAP": 0.61, "P@1": 0.4}} for name in DATA["encode"]}
-    speed = {who: {RATIO: 2.345} for who in OURS["encode"]}
+    speed = {who: {RATIO: 2.345678} for who in OURS["encode"]}
     kept(tmp_path, "encode", "txtai", found={"quality": theirs, "speed": speed})
     kept(tmp_path, "asked", "txtai", found={who: {RATIO: 3.5} for who in OURS["encode"]})
     kept(tmp_path, "encode", "fastembed", failed="RuntimeError: no tea")
@@ -47,7 +47,7 @@ def test_figures_come_from_results(tmp_path: Path) -> None:
     kept(tmp_path, "promise", "mapie", found={"risk": 0.1, "draws": 50, "cells": cells})
     lines = comparison.page(tmp_path).splitlines()
     assert "| demur, as it comes | 0.712, 0.500 | 0.712, 0.500 | 0.712, 0.500 |  |  |  |  |" in lines
-    assert "| txtai | 0.610, 0.400 | 0.610, 0.400 | 0.610, 0.400 | 2.3 | 2.3 | 3.5 | 3.5 |" in lines
+    assert "| txtai | 0.610, 0.400 | 0.610, 0.400 | 0.610, 0.400 | 2.35 | 2.35 | 3.50 | 3.50 |" in lines
     assert "| fastembed | failed: RuntimeError: no tea |  |  |  |  |  |  |" in lines
     assert "| demur | 400 MB |  |  |  |  |" in lines and "| txtai | 1,234 MB | – | – | – | – |" in lines
     assert "| first | 0.400 | 1.000 |" in lines
