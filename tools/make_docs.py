@@ -18,7 +18,7 @@ from rich.console import Console
 
 import demur
 from demur.cli.printed import VERBS
-from tools import advised, claims, determinism, figures, guarantee, house, licences, named, speed
+from tools import advised, claims, comparison, determinism, figures, guarantee, house, licences, named, speed
 from tools import asked as asking
 from tools import json_schemas as schemas
 from tools import versions as versions_of
@@ -224,6 +224,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "asking.md": lambda: NOTICE + asking.page(),
     "ask.svg": picture,
     "cli.md": cli,
+    "comparison.md": lambda: NOTICE + comparison.page(),
     "determinism.md": lambda: NOTICE + determinism.page(),
     "findings.md": lambda: NOTICE + figures.filled(FINDINGS),
     "formats.md": formats,

@@ -1,8 +1,10 @@
-"""How much room the core takes: the files of demur and of all that it requires, in MB."""
+"""How much room packages take: their files and those of all that they require, in MB."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 import demur
 from tools.installed import needed, required
@@ -10,8 +12,14 @@ from tools.installed import needed, required
 
 def core_megabytes() -> int:
     """The size of everything that a plain `pip install demur` brings, as installed here."""
-    paths = [
-        Path(str(each.locate_file(file))) for each in needed(required()).values() for file in each.files or ()
-    ]
-    paths += Path(demur.__file__).parent.rglob("*")  # all of it, also where only a link to it is installed
+    return megabytes("demur")
+
+
+def megabytes(*wanted: str) -> int:
+    """The size of everything that a `pip install` of these requirements brings, as installed here."""
+    own = any(Requirement(each).name == "demur" for each in wanted)
+    found = needed([*wanted, *(required() if own else ())])
+    paths = [Path(str(each.locate_file(file))) for each in found.values() for file in each.files or ()]
+    if own:  # all of it, also where only a link to it is installed
+        paths += [each for each in Path(demur.__file__).parent.rglob("*") if each.parent.name != "__pycache__"]
     return round(sum(path.stat().st_size for path in paths if path.is_file()) / 1e6)
