@@ -150,7 +150,7 @@ def _other_tensors(draw: st.DrawFn, content: bytes) -> bytes:
         case "kind":
             held[name] = one.astype(draw(st.sampled_from(["i8", "u1", "f8", "f2", "?"])))
         case "nan":
-            held[name] = np.full_like(one, np.nan if one.dtype.kind == "f" else -1)
+            held[name] = np.full_like(one, np.nan if one.dtype.kind == "f" else 0)
         case "empty":
             held[name] = one[:0] if one.ndim else one.reshape(1)
         case "large":
