@@ -110,8 +110,10 @@ def _places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, ast.AST]]:
 
 
 def _told(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of errors, annotations and decorators of classes, which no figure rests on."""
+    """The parts of errors, annotations, checks of zip and decorators of classes: no figure rests on them."""
     if isinstance(node, ast.Raise | ast.JoinedStr):
+        yield from ast.walk(node)
+    if isinstance(node, ast.keyword) and node.arg == "strict":  # of zip: a check of ourselves
         yield from ast.walk(node)
     if isinstance(node, ast.ClassDef):
         for each in node.decorator_list:

@@ -1,4 +1,4 @@
-"""Verbs called in this process, in a folder of their own, without a network; and what must be true of them."""
+"""Verbs called in this process, in a folder of their own, without a network; what must be true of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many cases are made: a few in every run of the suite, always the same ones; `make fuzz` makes 10,000 new ones."""
+"""How many cases are made: a few in every run of the suite, always the same; `make fuzz` makes 10,000."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Good files made bad: bytes cut, changed, doubled and put in; and values of JSON and TOML put in each other's place."""
+"""Good files made bad: bytes cut, changed, doubled and put in; and other values in JSON, TOML and tensors."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ PATIENT = 120  # seconds, for what imports large libraries
 
 @pytest.fixture(scope="module", autouse=True)
 def imported() -> None:
-    """What verbs import is there before any is interrupted: an import that was broken off cannot be made again."""
+    """What verbs import is there before any is stopped: an import that was broken off cannot be made again."""
     for words in GOOD:
         with copied() as folder:
             called(words, folder, limit=PATIENT)

@@ -1,4 +1,4 @@
-"""Command lines, good and bad: a good one is changed by options of its verb, other values and broken specs."""
+"""Command lines: a good one is changed by options of its verb, other values and broken specs."""
 
 from __future__ import annotations
 
@@ -66,148 +66,25 @@ GOOD = [
         "vectors convert vectors.txt -o out.safetensors --half --limit 3",
     )
 ]
-FILES = [
-    "faq.md",
-    "faq.csv",
-    "faq.jsonl",
-    "faq.txt",
-    "page.html",
-    "page.docx",
-    "page.pdf",
-    "candidates.txt",
-    "answers.json",
-    "recipe.toml",
-    "vectors.txt",
-    "keys",
-    "empty",
-    "binary",
-    "qrels.txt",
-    "scores.run",
-    "pools.jsonl",
-    "pools.csv",
-    "pools.tsv",
-    "pools.parquet",
-    "squad.json",
-    "beir",
-    "many.jsonl",
-    "a.json",
-    "b.json",
-    "gate.json",
-    "base.kb",
-    "siamese",
-    "onnx",
-    "experiments/toy/table1.toml",
-    ".",
-    "data",
-    "nowhere",
-    "nowhere/at/all",
-    "no.jsonl",
-    "faq.md/part",
-    "pools.jsonl/sample-2",
-    "pools.jsonl/sample-x",
-    "keys/",
-    "base.kb/base.sqlite",
-]
-OUT = [
-    "out",
-    "out.json",
-    "out.jsonl",
-    "out.csv",
-    "out.tsv",
-    "out.parquet",
-    "out.run",
-    "out.svg",
-    "out.npz",
-    "out.bin",
-    "out.vec.gz",
-    "out/x",
-    "keys/x",
-]
-NAMES = [
-    "none",
-    "mini",
-    "meaning",
-    "minilm",
-    "glove",
-    "example",
-    "example/questions",
-    "wikiqa",
-    "wikiqa/test/clean",
-    "squad/1.1/train",
-    "bm25",
-    "margin",
-    "english",
-    "klingon",
-    "fixed",
-    "trec",
-    "skip",
-    "zero",
-    "learned",
-    "averaged",
-    "platt",
-    "curve",
-    "permutation",
-    "robust",
-    "ltt",
-    "bonferroni",
-    "local",
-    "ray",
-    "auto",
-    "fp32",
-    "int8",
-    "skipgram",
-    "cbow",
-    "ppmi",
-    "paper",
-    "drop",
-    "300ms",
-    "2s",
-    "0ms",
-    "postgresql://nobody@nowhere/x",
-    "127.0.0.1",
-    "::1",
-    "localhost",
-    "no/such-model",
-    "a/b/c",
-    "train",
-    "bm25;length",
-    "bm25;",
-    ";",
-    "[bm25]",
-    "jsonl",
-    "csv",
-    "sets.json",
-    "*",
-    "http://x",
-    "MAP",
-    "P@0",
-    "nDCG@1.5",
-    "AURC",
-    "Risk@2",
-]
-NUMBERS = [
-    "0",
-    "1",
-    "2",
-    "3",
-    "-1",
-    "0.5",
-    "0.1",
-    "0.9",
-    "1.0",
-    "1.5",
-    "1e308",
-    "1e-300",
-    "nan",
-    "inf",
-    "-inf",
-    "99999999999999999999",
-    "1_0",
-    "٣",
-    "0x1",
-    "+1",
-    "1e3",
-]
+FILES = shlex.split(
+    "faq.md faq.csv faq.jsonl faq.txt page.html page.docx page.pdf candidates.txt answers.json recipe.toml "
+    "vectors.txt vectors.bin keys empty binary qrels.txt scores.run pools.jsonl pools.csv pools.tsv beir "
+    "pools.parquet squad.json many.jsonl a.json b.json gate.json sets.json base.kb siamese onnx . data nowhere "
+    "nowhere/at/all no.jsonl faq.md/part pools.jsonl/sample-2 pools.jsonl/sample-x keys/ base.kb/kb.sqlite"
+)
+OUT = shlex.split(
+    "out out.json out.jsonl out.csv out.tsv out.parquet out.run out.svg out.npz out.bin out.vec.gz out/x keys/x"
+)
+NAMES = shlex.split(
+    "none mini meaning minilm glove example example/questions wikiqa wikiqa/test/clean squad/1.1/train bm25 "
+    "margin english klingon fixed trec skip zero learned averaged platt curve permutation robust ltt bonferroni "
+    "local ray auto fp32 int8 skipgram cbow ppmi paper drop 300ms 2s 0ms postgresql://nobody@nowhere/x "
+    "127.0.0.1 ::1 localhost no/such-model a/b/c train bm25;length bm25; ; [bm25] jsonl csv * http://x MAP P@0 "
+    "nDCG@1.5 AURC Risk@2"
+)
+NUMBERS = shlex.split(
+    "0 1 2 3 -1 0.5 0.1 0.9 1.0 1.5 1e308 1e-300 nan inf -inf 99999999999999999999 1_0 ٣ 0x1 +1 1e3"
+)
 ODD = [
     "",
     " ",
@@ -226,6 +103,7 @@ ODD = [
     "[red]x",
     "x" * 300,
 ]
+KINDS = tuple(each for each in registry.OURS if each != "dataset")
 odd = st.sampled_from(ODD) | st.text("ab(=;[])\"'@%:+*?\n\té😀\udc80-0 ,", max_size=12)
 
 
@@ -235,15 +113,15 @@ def _settings(kind: str, name: str) -> tuple[str, ...]:
 
 
 @st.composite
-def specs(draw: st.DrawFn) -> str:
-    """A name with settings that it takes or does not, of right and of wrong kinds; perhaps with a broken bracket."""
-    kind = draw(st.sampled_from([each for each in registry.OURS if each != "dataset"]))
+def specs(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS) -> str:
+    """A name with settings that it takes or not, of right and of wrong kinds; perhaps with a broken bracket."""
+    kind = draw(st.sampled_from(kinds))
     name = draw(st.sampled_from(registry.names(kind)))
     keys = st.sampled_from((*_settings(kind, name), "nothing"))
     values = st.sampled_from([*NUMBERS, *FILES, *NAMES]) | odd | st.just("bm25(k1=1)")
     inside = draw(st.lists(st.builds("{}={}".format, keys, values), max_size=2))
     text = f"{name}({', '.join(inside)})" if inside else name
-    return draw(st.just(text) | broken(text))
+    return draw(st.just(text) | st.just(text) | broken(text))
 
 
 @st.composite
@@ -256,14 +134,7 @@ def broken(draw: st.DrawFn, text: str) -> str:
     return text
 
 
-values = st.one_of(
-    st.sampled_from(FILES),
-    st.sampled_from(OUT),
-    st.sampled_from(NAMES),
-    st.sampled_from(NUMBERS),
-    odd,
-    specs(),
-)
+values = st.one_of(*(st.sampled_from(each) for each in (FILES, OUT, NAMES, NUMBERS)), odd, specs())
 
 
 def _verb(words: list[str]) -> tuple[Any, int]:
@@ -274,19 +145,31 @@ def _verb(words: list[str]) -> tuple[Any, int]:
     return found, count
 
 
+def _fitting(option: Any) -> st.SearchStrategy[str]:
+    """Values of an option, mostly of its kind."""
+    name = option.name.rstrip("s")
+    if option.type_descriptor.annotation in (int, float, int | None, float | None):
+        return st.sampled_from(NUMBERS) | values
+    if name in registry.OURS:
+        return specs((name,)) | specs((name,)) | values
+    if name in ("output", "save"):
+        return st.sampled_from(OUT) | values
+    return values
+
+
 @st.composite
 def lines(draw: st.DrawFn) -> list[str]:
     """A command line."""
     words = list(draw(st.sampled_from(GOOD)))
     verb, first = _verb(words)
     options = [each for each in verb.params if each.opts[0].startswith("-")]
-    for _ in range(draw(st.integers(1, 3))):
+    for _ in range(draw(st.sampled_from([1, 1, 2, 3]))):
         place = draw(st.integers(first, len(words)))
-        match draw(st.sampled_from(["option", "option", "other", "more", "less", "verb", "broken"])):
+        match draw(st.sampled_from([*["option"] * 5, "other", "more", "less", "verb", "broken"])):
             case "option":
                 option = draw(st.sampled_from(options))
                 flag = getattr(option, "is_flag", False)
-                words += [draw(st.sampled_from(option.opts)), *([] if flag else [draw(values)])]
+                words += [draw(st.sampled_from(option.opts)), *([] if flag else [draw(_fitting(option))])]
             case "other":
                 words[place : place + 1] = [draw(values)]
             case "more":

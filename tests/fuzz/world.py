@@ -26,10 +26,11 @@ from laws import toys
 from risk import questions
 
 SAVED = Path(__file__).parents[1] / "saved" / "0.1"
-MARKDOWN = "# Loans\n\nA drill is lent for a week.\n\n## Fees\n\n| what | fee |\n|---|---|\n| saw | 2 |\n\n- a\n- b\n"
+MARKDOWN = "# Loans\n\nA drill is lent.\n\n## Fees\n\n| what | fee |\n|---|---|\n| saw | 2 |\n\n- a\n- b\n"
 PAGE = (
     "<html><head><title>T</title></head><body><h1>Loans</h1><p>A drill is lent.</p><ul><li>a<li>b</ul>"
-    "<dl><dt>How long?<dd>A week.</dl><table><tr><td>saw<td>2</table><details><summary>Q?</summary>A.</details>"
+    "<dl><dt>How long?<dd>A week.</dl><table><tr><td>saw<td>2</table>"
+    "<details><summary>Q?</summary>A.</details>"
     "</body></html>"
 )
 RECIPE = """trainer = 'siamese(features="words(vectors=vectors.txt)", epochs=1)'
