@@ -45,7 +45,7 @@ class Ended:
         if self.code == 2 and not self.err.rstrip().endswith("Show this message and exit."):
             lines = self.err.splitlines()
             errors = [number for number, line in enumerate(lines) if line.startswith(STARTS[:2])]
-            assert lines and lines[-1].startswith(STARTS), said
+            assert any(line.startswith(STARTS) for line in lines), said
             assert errors in ([], [len(lines) - 1]), said
             assert all(c.isprintable() or c == "\t" for c in lines[-1]) and len(lines[-1]) < 3000, said
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from demur.errors import DemurError
 
-ALL = int(os.environ.get("DEMUR_FUZZ", "400"))
+ALL = int(os.environ.get("DEMUR_FUZZ", "300"))
 QUICK = "DEMUR_FUZZ" not in os.environ
 
 

@@ -61,7 +61,7 @@ def test_a_model_is_opened_or_refused_well(name: str, tmp_path: Path) -> None:
 
 
 def test_a_base_is_opened_or_refused_well(tmp_path: Path) -> None:
-    @cases(5)
+    @cases(3)
     @given(st.data())
     def tried(data: st.DataObject) -> None:
         folder = tmp_path / "x.kb"

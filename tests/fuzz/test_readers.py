@@ -96,7 +96,7 @@ def test_a_reader_reads_or_refuses_well(name: str, tmp_path_factory: pytest.Temp
     path = tmp_path_factory.mktemp("fuzz") / Path(file).name
     path.write_bytes(content)
 
-    @cases(0.4 if name in APART else 1.2)
+    @cases(0.4 if name in APART else 1.4)
     @given(damage(content))
     def tried(other: bytes) -> None:
         path.write_bytes(other)
@@ -120,7 +120,7 @@ def test_a_folder_of_beir_is_read_or_refused_well(file: str, tmp_path: Path) -> 
         (tmp_path / name).write_bytes((world() / "beir" / name).read_bytes())
     content = (tmp_path / file).read_bytes()
 
-    @cases(0.7)
+    @cases(1)
     @given(damaged(content) if file.endswith("tsv") else other_json(content))
     def tried(other: bytes) -> None:
         (tmp_path / file).write_bytes(other)
@@ -134,7 +134,7 @@ def test_a_folder_of_beir_is_read_or_refused_well(file: str, tmp_path: Path) -> 
 def test_a_dataset_is_read_or_refused_well(name: str, tmp_path: Path) -> None:
     splits = list(registry.find("dataset", name).splits.values()) if name in TEXTS else []
 
-    @cases(1.2)
+    @cases(1)
     @given(st.data())
     def tried(data: st.DataObject) -> None:
         split = data.draw(st.sampled_from(splits))

@@ -69,18 +69,20 @@ GOOD = [
 FILES = shlex.split(
     "faq.md faq.csv faq.jsonl faq.txt page.html page.docx page.pdf candidates.txt answers.json recipe.toml "
     "vectors.txt vectors.bin keys empty binary qrels.txt scores.run pools.jsonl pools.csv pools.tsv beir "
-    "pools.parquet squad.json many.jsonl a.json b.json gate.json sets.json base.kb siamese onnx . data nowhere "
-    "nowhere/at/all no.jsonl faq.md/part pools.jsonl/sample-2 pools.jsonl/sample-x keys/ base.kb/kb.sqlite"
+    "pools.parquet squad.json many.jsonl a.json b.json gate.json sets.json base.kb siamese onnx . data "
+    "nowhere nowhere/at/all no.jsonl faq.md/part pools.jsonl/sample-2 pools.jsonl/sample-x keys/ "
+    "base.kb/kb.sqlite"
 )
 OUT = shlex.split(
-    "out out.json out.jsonl out.csv out.tsv out.parquet out.run out.svg out.npz out.bin out.vec.gz out/x keys/x"
+    "out out.json out.jsonl out.csv out.tsv out.parquet out.run out.svg out.npz out.bin out.vec.gz out/x "
+    "keys/x"
 )
 NAMES = shlex.split(
     "none mini meaning minilm glove example example/questions wikiqa wikiqa/test/clean squad/1.1/train bm25 "
-    "margin english klingon fixed trec skip zero learned averaged platt curve permutation robust ltt bonferroni "
-    "local ray auto fp32 int8 skipgram cbow ppmi paper drop 300ms 2s 0ms postgresql://nobody@nowhere/x "
-    "127.0.0.1 ::1 localhost no/such-model a/b/c train bm25;length bm25; ; [bm25] jsonl csv * http://x MAP P@0 "
-    "nDCG@1.5 AURC Risk@2"
+    "margin english klingon fixed trec skip zero learned averaged platt curve permutation robust ltt local "
+    "bonferroni ray auto fp32 int8 skipgram cbow ppmi paper drop 300ms 2s 0ms 127.0.0.1 ::1 localhost a/b/c "
+    "postgresql://nobody@nowhere/x no/such-model train bm25;length bm25; ; [bm25] jsonl csv * http://x MAP "
+    "P@0 nDCG@1.5 AURC Risk@2"
 )
 NUMBERS = shlex.split(
     "0 1 2 3 -1 0.5 0.1 0.9 1.0 1.5 1e308 1e-300 nan inf -inf 99999999999999999999 1_0 ٣ 0x1 +1 1e3"
@@ -114,7 +116,7 @@ def _settings(kind: str, name: str) -> tuple[str, ...]:
 
 @st.composite
 def specs(draw: st.DrawFn, kinds: tuple[str, ...] = KINDS) -> str:
-    """A name with settings that it takes or not, of right and of wrong kinds; perhaps with a broken bracket."""
+    """A name with settings that it takes or not, of right and wrong kinds; perhaps with a broken bracket."""
     kind = draw(st.sampled_from(kinds))
     name = draw(st.sampled_from(registry.names(kind)))
     keys = st.sampled_from((*_settings(kind, name), "nothing"))

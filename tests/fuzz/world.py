@@ -80,8 +80,8 @@ def _make(folder: Path) -> None:
         "beir/corpus.jsonl": '{"_id": "d", "title": "T", "text": "the drill is here"}\n',
         "beir/queries.jsonl": '{"_id": "q", "text": "where is the drill?"}\n',
         "beir/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq\td\t1\n",
-        "tevatron.jsonl": '{"query_id": "q", "query": "who?", "positive_passages": [{"docid": "d", "title": "",'
-        ' "text": "Ada"}], "negative_passages": [{"docid": "e", "title": "T", "text": "Bo"}]}\n',
+        "tevatron.jsonl": '{"query_id": "q", "query": "who?", "positive_passages": [{"docid": "d", "title":'
+        ' "", "text": "Ada"}], "negative_passages": [{"docid": "e", "title": "T", "text": "Bo"}]}\n',
         "bge.jsonl": '{"query": "who?", "pos": ["Ada"], "neg": ["Bo", "Cy"]}\n',
         "sentence-transformers.jsonl": '{"anchor": "who?", "positive": "Ada", "negative": "Bo"}\n',
         "keys": "abc\n",

@@ -1,4 +1,4 @@
-"""Whether the files of an index are as tantivy wrote them: reading a damaged one may end the whole process."""
+"""Whether the files of an index are as tantivy wrote them: reading a damaged one may end the process."""
 
 from __future__ import annotations
 
