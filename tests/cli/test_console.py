@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
 import demur
+from cli.calling import run
 from cli.test_colours import COLOUR, Terminal
 from demur.cli import console
 from demur.cli.asking.answers import show
@@ -82,3 +84,16 @@ def test_a_file_is_told_nothing_of_progress(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys, "stderr", stream)
     work(monkeypatch)
     assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("words", [("data", "show", "a\nb\x1b[31m"), ("kb", "add", "x.kb", "a\nb\x1b[31m")])
+def test_an_error_is_one_line_whatever_a_file_is_called(
+    words: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, *words) == 2
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert "a b\ufffd[31m" in first

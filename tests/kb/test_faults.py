@@ -38,7 +38,7 @@ def refused(path: Path) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("harm", ["gone", "empty", "cut", "noise", "no meta"])
+@pytest.mark.parametrize("harm", ["gone", "empty", "cut", "noise", "a byte", "no meta"])
 def test_the_index_of_words_is_made_again(kb: KnowledgeBase, harm: str) -> None:
     before = found(kb, "drill lent")
     kb.close()
@@ -52,6 +52,8 @@ def test_the_index_of_words_is_made_again(kb: KnowledgeBase, harm: str) -> None:
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
         elif harm == "noise" and path.suffix in (".term", ".idx", ".store", ".fast", ".json"):
             path.write_bytes(b"\x07" * path.stat().st_size)
+        elif harm == "a byte" and path.suffix == ".fast":
+            path.write_bytes(bytes([path.read_bytes()[0] ^ 255]) + path.read_bytes()[1:])
         elif harm == "no meta" and path.name == "meta.json":
             path.unlink()
     assert found(KnowledgeBase(folder(kb)), "drill lent") == before

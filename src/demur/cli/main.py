@@ -12,6 +12,7 @@ from demur import __version__, processor
 from demur.cli import data
 from demur.cli.asking import kb
 from demur.cli.asking.ask import ask
+from demur.cli.console import one_line
 from demur.cli.evaluation.advise import advise
 from demur.cli.evaluation.compare import compare
 from demur.cli.evaluation.evaluate import evaluate
@@ -79,10 +80,11 @@ def main() -> None:
         processor.threads()  # or it says what is wrong with DEMUR_THREADS
         app()
     except DemurError as error:
-        sys.stderr.write(f"demur: {error}\n")
+        sys.stderr.write(f"demur: {one_line(str(error))}\n")
         sys.exit(MISUSED)
     except OSError as error:  # a full disk behind stdout, say: not our bug, and no traceback
-        sys.stderr.write(f"demur: {error.strerror or error}: {error.filename or 'the output'}\n")
+        what = one_line(f"{error.strerror or error}: {error.filename or 'the output'}")
+        sys.stderr.write(f"demur: {what}\n")
         sys.exit(FAILED)
     except (MemoryError, RuntimeError) as error:
         if not _too_large(error):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from demur.data.formats.shared.checks import Place
+from demur.data.formats.shared.jsonlines import shown_list
 from demur.files import LONGEST_LINE, lines
 
 TEXT = ("text", "passage", "body", "answer")
@@ -40,7 +41,7 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
                 what = f"columns separated by {_OTHERS[marks[0]]}"
                 raise place.error(what, "save the file with commas between them")
             if twice := [name for name in dict.fromkeys(columns) if name and columns.count(name) > 1]:
-                raise place.error(f"two columns are called {twice[0]}", "rename one of them")
+                raise place.error(f"two columns are called {shown_list(twice[0])}", "rename one of them")
             name_of_text(columns, place, ", as the first row names the columns")
         elif len(row) != len(columns):
             what = f"{len(row)} cells in this row, but {len(columns)} in the header"
@@ -63,5 +64,5 @@ def name_of_text(names: Iterable[str], place: Place, why: str = "") -> str:
     found = next((name for name in TEXT if name in names), None)
     if found is None:
         fix = f"name one of them {', '.join(TEXT[:-1])} or {TEXT[-1]}{why}"
-        raise place.error(f"no text among {', '.join(names)}", fix)
+        raise place.error(f"no text among {shown_list(', '.join(names))}", fix)
     return found

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from demur import store
@@ -103,6 +104,14 @@ def save(
     return folder
 
 
+def _arrays(path: Path) -> dict[str, Any]:
+    """The arrays in a file."""
+    try:
+        return load_file(path)
+    except (SafetensorError, ValueError) as error:
+        raise DataError(f"is broken ({error})", path=path, fix="fit the doubt again") from None
+
+
 def open_doubt(reader: Reader, folder: Path | None = None) -> TrainedDoubt:
     """The doubt of this reader in a folder, or in its own."""
     folder = folder or place_of(reader)
@@ -112,9 +121,9 @@ def open_doubt(reader: Reader, folder: Path | None = None) -> TrainedDoubt:
         raise DataError(f"is the doubt of another reader than {reader.spec}", path=folder, fix=fix)
     found = doubt(model.spec)
     if _LEARNT in model.files:
-        found = found.knowing(load_file(folder / _LEARNT))
+        found = found.knowing(_arrays(folder / _LEARNT))
     probes = None
     if _PROBES in model.files:
-        arrays = load_file(folder / _PROBES)
+        arrays = _arrays(folder / _PROBES)
         probes = Probes(tuple(arrays[name] for name in sorted(arrays)))
     return TrainedDoubt(found, probes)

@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from demur.risk.gates.certificate import sure, told_apart
+from demur.risk.gates.certificate import (
+    ANSWERS,
+    SCOPE,
+    SCOPE_WITHOUT_LABELS,
+    UNANSWERABLE,
+    Certificate,
+    sure,
+    told_apart,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +39,7 @@ def test_a_confidence_is_never_shown_as_certainty(confidence: float, digits: int
         (0.5, 0.9999, ("0.5", "0.9999")),
         (0.9996, 0.9998, ("0.9996", "0.9998")),
         (12.51, 12.52, ("12.51", "12.52")),
+        (10.0, 0.1234, ("10", "0.1234")),  # few digits are for scales below ten
         (1.0, 1.0, ("above 0.99", "1")),
     ],
 )
@@ -38,3 +47,19 @@ def test_a_confidence_and_a_threshold_can_be_told_apart(
     confidence: float, threshold: float, shown: tuple[str, str]
 ) -> None:
     assert told_apart(confidence, threshold) == shown
+
+
+@pytest.mark.parametrize(
+    ("method", "about", "scope"),
+    [
+        ("ltt", ANSWERS, SCOPE),
+        ("ltt", UNANSWERABLE, SCOPE_WITHOUT_LABELS),
+        ("plug-in", ANSWERS, ()),
+    ],
+)
+def test_a_promise_ends_where_its_kind_does(method: str, about: str, scope: tuple[str, ...]) -> None:
+    grounds = Certificate(
+        *(0.1, 0.95, 100, 50, 1, 0.09, method, 0, 120),
+        *("0" * 64, "some", "bm25", "f" * 16, "margin", "0.1.0", about),
+    )
+    assert grounds.scope == scope

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from demur.cli.console import JsonFlag, emit, harmless, meter, note, say, warnings_noted
+from demur.cli.console import JsonFlag, emit, meter, note, one_line, say, warnings_noted
 from demur.errors import count_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def add(
         if not kb.there:
             if json:
                 emit(_of_nothing(kb, found))
-            note(f"{harmless(str(kb.path))} is not made, as no file could be read")
+            note(f"{one_line(str(kb.path))} is not made, as no file could be read")
             raise typer.Exit(2)
         _finish(kb, found, words_only, json)
 
@@ -83,7 +83,7 @@ def update(
     kb = _there(base)
     with warnings_noted():
         if watch:
-            note(f"watching {harmless(str(kb.path))}: its files are checked every {every:g} s; Ctrl-C stops")
+            note(f"watching {one_line(str(kb.path))}: its files are checked every {every:g} s; Ctrl-C stops")
         told: set[FileReport] = set()
         while watch:
             found = list(_shown(kb.updating(), json, told))
@@ -123,7 +123,7 @@ def status(base: BaseArgument, json: JsonFlag = False) -> None:
         emit(_told(kb, []) | {"stem": kb.stem, "listed": listed})
         return
     for name, kind, count in rows:
-        say(f"{count:>9,}  {kind:<6}  {harmless(name)}")
+        say(f"{count:>9,}  {kind:<6}  {one_line(name)}")
     say(_size(kb))
 
 
@@ -157,13 +157,13 @@ def _shown(
             pass
         elif report.status == "skipped":
             told = report.source in report.reason.partition(": ")[0]
-            note(f"skipped {harmless(report.reason if told else f'{report.source}: {report.reason}')}")
+            note(f"skipped {one_line(report.reason if told else f'{report.source}: {report.reason}')}")
         elif report.status == "unchanged" and report.reason:
-            note(harmless(f"{report.source} {report.reason}"))
+            note(one_line(f"{report.source} {report.reason}"))
         elif report.status != "unchanged" and not json:
             many = "" if report.status == "removed" else f" ({count_of(report.passages, 'passage')})"
             why = f"; {report.reason}" if report.reason else ""
-            say(f"{report.status} {harmless(report.source)}{many}{why}")
+            say(f"{report.status} {one_line(report.source)}{many}{why}")
         yield report
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from demur import files
-from demur.data.formats.shared.checks import Place
+from demur.data.formats.shared.checks import Place, shown
 from demur.errors import DataError
 from demur.types import Candidate, Pool
 
@@ -53,7 +53,7 @@ def rows(path: Path, width: int, separator: str = "\t") -> Iterator[tuple[Place,
 def binary(text: str, place: Place) -> int:
     """The label that ``0`` or ``1`` spells."""
     if text not in ("0", "1"):
-        raise place.error(f"label {text!r} is neither 0 nor 1", "obtain the file again")
+        raise place.error(f"label {shown(text)} is neither 0 nor 1", "obtain the file again")
     return int(text)
 
 

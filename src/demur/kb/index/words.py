@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from demur.errors import DataError
+from demur.kb.index.sound import sound
 from demur.kb.store.truth import Generation, Truth
 from demur.tokens import HashArray, hash_words
 
@@ -38,6 +39,8 @@ class IndexedWords:
         try:
             if self._opened is None:
                 if self.folder is None or not (self.folder / "meta.json").is_file():
+                    return "", 0, ""
+                if not sound(self.folder):
                     return "", 0, ""
                 self._opened = self._index()
             self._opened.reload()

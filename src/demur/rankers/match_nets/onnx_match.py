@@ -133,7 +133,7 @@ def _opened(folder: str, stamp: object) -> Opened:
     try:
         facts = json.loads(whole(path))
         sizes = int(facts["question"]), int(facts["answer"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise DataError(f"says no sizes ({error})", path=path, fix="export the model again") from None
     words = lexicon_in(Path(folder))
     return Opened(session, words, *sizes, tuple(each.name for each in session.get_inputs()))
