@@ -155,15 +155,7 @@ class KnowledgeBase(ReadBase):
 
     def sources(self) -> list[tuple[str, str, int]]:
         """Name, kind and number of passages of each source."""
-        number = self._now().number
-        return [
-            (name, kind, count)
-            for name, kind, count in self._truth().rows(
-                "SELECT name, kind, (SELECT count(*) FROM occurrences WHERE source = id) FROM sources "
-                "WHERE born <= ? AND (died IS NULL OR died > ?) ORDER BY name",
-                (number, number),
-            )
-        ]
+        return self._truth().sources(self._now())
 
     def label(self, question: str, place: int | None, label: int) -> None:
         """Keep the label that a passage answers (1) or not (0), or that none does (None, 0)."""
