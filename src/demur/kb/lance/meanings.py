@@ -35,6 +35,7 @@ class LakeMeanings:
         """Forget what was read."""
         self._table: Any = None
         self._embedder, self._base, self._now, self._parts = "", "", Generation(), 0
+        self._counted = (0, 0), 0
         self._waiting: tuple[list[tuple[int, int]], list[Vectors]] = ([], [])
 
     def open(self, truth: Truth, embedder: str | None = None) -> str:
@@ -73,8 +74,11 @@ class LakeMeanings:
         if self._table is None:
             return 0
         with self.lake.there():
-            there = self._table.count_rows(f"kind = {SEARCHED} AND passage <= {self._now.newest}")
-        return min(int(there), self._now.passages)
+            state = self._table.version, self._now.newest
+            if self._counted[0] != state:
+                there = self._table.count_rows(f"kind = {SEARCHED} AND passage <= {self._now.newest}")
+                self._counted = state, int(there)
+        return min(self._counted[1], self._now.passages)
 
     def lacking(self, truth: Truth, now: Generation) -> Iterator[list[Row]]:
         """Place, heading, text and question of passages without a vector; vectors of none are deleted."""
@@ -87,14 +91,11 @@ class LakeMeanings:
                 columns = arrow(self._table, ["passage"], f"kind = {SEARCHED}")
                 there = columns["passage"].to_numpy()
         self.drop(np.setdiff1d(there[there <= now.newest], ids).tolist())
-        try:
-            for rows in view.texts(0, _MANY):
-                missing = ~np.isin([row[0] for row in rows], there)
-                if missing.any():
-                    yield [row for row, wanted in zip(rows, missing.tolist(), strict=True) if wanted]
-                    self._keep()
-        finally:
-            self._keep()
+        for rows in view.texts(0, _MANY):
+            missing = ~np.isin([row[0] for row in rows], there)
+            if missing.any():
+                yield [row for row, wanted in zip(rows, missing.tolist(), strict=True) if wanted]
+                self.keep()
         self._tidy()
 
     def add(self, entries: Sequence[tuple[int, int]], vectors: Vectors, now: Generation) -> None:
@@ -102,12 +103,16 @@ class LakeMeanings:
         self._waiting[0].extend(entries)
         self._waiting[1].append(vectors)
 
-    def _keep(self) -> None:
+    def discard(self) -> None:
+        """Forget the vectors that wait."""
+        self._waiting = [], []
+
+    def keep(self) -> None:
         """Keep the vectors that wait."""
         import pyarrow as pa
 
         entries, waiting = self._waiting
-        self._waiting = [], []
+        self.discard()
         if not entries:
             return
         vectors = np.concatenate(waiting).astype(np.float64)

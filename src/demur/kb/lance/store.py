@@ -7,12 +7,12 @@ import secrets
 import shutil
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
 from demur import cache
-from demur.errors import DataError
+from demur.errors import DataError, LostBase
 from demur.kb.lance import lease
 from demur.kb.lance.address import Bucket
 from demur.kb.lance.lake import RECORDS, Lake
@@ -114,9 +114,17 @@ class Published:
                 if self._truth is not None:
                     self._truth.end()
 
-    def embedding(self, wait: float) -> AbstractContextManager[None]:
-        """A block in which no other process makes vectors."""
-        return lease.held(self.lake, "embed", wait)
+    @contextmanager
+    def embedding(self, wait: float) -> Iterator[None]:
+        """A block in which no other process makes vectors; those that were made are kept in any case."""
+        with lease.held(self.lake, "embed", wait):
+            try:
+                yield
+            except LostBase:
+                self.meanings.discard()
+                raise
+            finally:
+                self.meanings.keep()
 
     def readable(self, truth: Truth, wait: float) -> Generation:
         """The last generation: its words are indexed when it is published."""

@@ -78,7 +78,7 @@ class PublishedTruth(Truth):
     def begin(self) -> None:
         """Change passages from now on, in a copy."""
         self.check()
-        if self._kept is None or self._kept.turn != self._last.turn:
+        if self._kept is None or self._kept.turn != self._last.turn or not self._kept.as_left():
             self._kept = Work(self._last)
         self.work = self._kept
 

@@ -60,6 +60,11 @@ class Work:
                 table.restore()
             return table
 
+    def as_left(self) -> bool:
+        """Whether nobody has written to the tables meanwhile, not even in vain."""
+        with self.lake.there():
+            return all(self.lake.table(name).version == each.version for name, each in self.tables.items())
+
     def _fill(self, name: str, columns: Sequence[str], marks: str) -> None:
         given = ["length" if each == "words" else each for each in columns]
         for batch in arrow(self.tables[name], given).to_batches():

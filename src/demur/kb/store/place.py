@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from demur.kb.lance.address import Bucket
     from demur.kb.postgres.address import Address
 
+    Elsewhere = Address | Bucket
+
 SEARCHED, QUESTION = 0, 1
 """The two kinds of vectors: of all that is searched of a passage, and of its own question."""
 Advance = Callable[[int], None]
@@ -69,7 +71,7 @@ class Store(Protocol):
     """A place that keeps a base, and finds its passages."""
 
     @property
-    def path(self) -> Path | Address | Bucket:
+    def path(self) -> Path | Elsewhere:
         """What people call it; as a text it has no password."""
 
     @property
@@ -125,7 +127,7 @@ class Store(Protocol):
         """Keep what is written to the file that is named, as the base's own gate, safe from a crash."""
 
 
-def address_of(path: object) -> Address | Bucket | None:
+def address_of(path: object) -> Elsewhere | None:
     """The address that a text means; None where it means a folder."""
     from demur.kb.lance.address import Bucket, is_bucket
     from demur.kb.postgres.address import Address, is_address
