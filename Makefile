@@ -140,8 +140,9 @@ bench-serve: $(VENV)/.dev
 	$(BIN)/python -m bench serve
 
 # A folder scored by one process, and by one and two workers of Ray; what a billion pairs would take, on paper.
-bench-scale: $(VENV)/.ray
-	$(BIN)/python -m bench scale
+# Then a base in a folder, in PostgreSQL and on an object store; a million passages with DEMUR_BENCH_PASSAGES=1000000.
+bench-scale: $(VENV)/.ray $(VENV)/.postgres $(VENV)/.lance
+	$(BIN)/python -W ignore -m bench scale bases
 
 # The small model that comes with demur, from its two recipes: some five hours on one core, then an hour on two
 # with AMX; see tools/unpack_mini.py to spare the first. The data must be there, and tools/assemble_mpnet.py run.

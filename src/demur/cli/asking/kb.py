@@ -25,7 +25,7 @@ app = typer.Typer(
     help="Keep files in a knowledge base, to ask them again and again.",
 )
 BaseArgument = Annotated[
-    str, typer.Argument(metavar="BASE", help="The knowledge base: a folder, or postgresql://….")
+    str, typer.Argument(metavar="BASE", help="The knowledge base: a folder, postgresql://… or s3://….")
 ]
 WordsOnlyFlag = Annotated[
     bool,
