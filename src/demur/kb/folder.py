@@ -31,10 +31,10 @@ class KnowledgeBase(ReadBase):
     """Passages of files and folders, kept to be found by words and by meaning.
 
     They are kept in a folder, or where `path` is an address in PostgreSQL, such as
-    ``postgresql://user@host/database``, or on an object store, ``s3://bucket/folder``. Nothing is written before the first change, which makes the base.
-    What other processes change is seen after `refresh`; until then all answers are of one generation. `stem`
-    names the language whose word endings do not count, english if not said; a base keeps to it. `wait` is how
-    many seconds to wait for another process that writes.
+    ``postgresql://user@host/database``, or on an object store, ``s3://bucket/folder``. Nothing is written
+    before the first change, which makes the base. What other processes change is seen after `refresh`; until
+    then all answers are of one generation. `stem` names the language whose word endings do not count, english
+    if not said; a base keeps to it. `wait` is how many seconds to wait for another process that writes.
     """
 
     def ask(self, question: str, top: int = 5, **settings: Any) -> Answer | Abstention:
