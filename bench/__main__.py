@@ -41,6 +41,7 @@ ALONE = (
     "kb",
     "serve",
     "scale",
+    "bases",
 )  # asked for by name: they take more than is here, or long
 PACKAGES = (
     "demur",
@@ -49,6 +50,8 @@ PACKAGES = (
     "torch",
     "onnxruntime",
     "ray",
+    "psycopg",
+    "lancedb",
     "tantivy",
     "sentence-transformers",
     "fastembed",

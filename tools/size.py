@@ -21,5 +21,5 @@ def megabytes(*wanted: str) -> int:
     found = needed([*wanted, *(required() if own else ())])
     paths = [Path(str(each.locate_file(file))) for each in found.values() for file in each.files or ()]
     if own:  # all of it, also where only a link to it is installed
-        paths += [each for each in Path(demur.__file__).parent.rglob("*") if each.parent.name != "__pycache__"]
+        paths += Path(demur.__file__).parent.rglob("*[!c]")  # but what Python has compiled
     return round(sum(path.stat().st_size for path in paths if path.is_file()) / 1e6)

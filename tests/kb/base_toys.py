@@ -9,7 +9,15 @@ import numpy as np
 
 from demur.embedders.base import Vectors
 from demur.kb.folder import KnowledgeBase
+from demur.kb.lance.lake import rows
+from demur.kb.lance.truth import PublishedTruth
+from demur.kb.store.truth import Truth
 from demur.text import tokenize
+
+_HELD = (
+    "SELECT s.name, p.text FROM sources s LEFT JOIN occurrences o ON o.source = s.id "
+    "LEFT JOIN passages p ON p.id = o.passage WHERE s.died IS NULL ORDER BY s.name, o.number"
+)
 
 
 class Hashing:
@@ -56,11 +64,24 @@ def found(kb: KnowledgeBase, question: str) -> list[tuple[str, float]]:
 
 def held(kb: KnowledgeBase) -> dict[str, list[str]]:
     """The texts of each source, by the end of its name, as they were read."""
-    rows = kb._truth().rows(
-        "SELECT s.name, p.text FROM sources s LEFT JOIN occurrences o ON o.source = s.id "
-        "LEFT JOIN passages p ON p.id = o.passage WHERE s.died IS NULL ORDER BY s.name, o.number"
-    )
+    truth = kb._truth()
+    found = _published(truth) if isinstance(truth, PublishedTruth) else truth.rows(_HELD)
     texts: dict[str, list[str]] = {}
-    for name, text in rows:
+    for name, text in found:
         texts.setdefault(Path(name).name, []).append(text)
     return texts
+
+
+def _published(truth: Truth) -> list[tuple[str, str | None]]:
+    """The same of a base on an object store, whose tables are no SQL's."""
+    assert isinstance(truth, PublishedTruth)
+    truth.check()
+    view = truth._last
+    stand = sorted(rows(view.occurrences, ["source", "number", "passage"]), key=lambda row: row["number"])
+    texts = view.of(sorted({row["passage"] for row in stand}))
+    names = sorted((name, id) for id, name in view.names.items())
+    found: list[tuple[str, str | None]] = []
+    for name, id in names:
+        mine = [texts[row["passage"]]["text"] for row in stand if row["source"] == id]
+        found += [(name, text) for text in mine] or [(name, None)]
+    return found

@@ -16,8 +16,11 @@ from types import FrameType
 from typing import Any
 
 from demur.kb.folder import KnowledgeBase
+from demur.kb.lance import lease
 from kb.base_toys import Hashing, write
+from kb.places import HASTE
 
+_PLACES = "postgres/server.py", "lance/lake.py"
 FILES = [f"f{number}.txt" for number in range(5)]
 _CALLS = {"execute", "executemany", "executescript", "commit", "garbage_collect_files", "rollback"}
 _CALLS |= {"wait_merging_threads", "add_document", "delete_documents_by_term", "mkdir", "rmdir", "unlink"}
@@ -71,13 +74,14 @@ def main(folder: Path, base: str, files: dict[str, int], seed: int, calls: int) 
 
     def count(frame: FrameType, event: str, called: Any) -> None:
         nonlocal left
-        served = event == "call" and frame.f_code.co_filename.endswith("postgres/server.py")
+        served = event == "call" and frame.f_code.co_filename.endswith(_PLACES)
         if served or (event == "c_call" and getattr(called, "__name__", "") in _CALLS):
             left -= 1
             if left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     draw = random.Random(seed)
+    lease.BEAT, lease.PATIENCE = HASTE
     kb = KnowledgeBase(base)
     if calls:
         sys.setprofile(count)

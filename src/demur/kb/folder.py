@@ -30,11 +30,11 @@ Advance = Callable[[int], None]
 class KnowledgeBase(ReadBase):
     """Passages of files and folders, kept to be found by words and by meaning.
 
-    They are kept in a folder, or in PostgreSQL where `path` is an address such as
-    ``postgresql://user@host/database``. Nothing is written before the first change, which makes the base.
-    What other processes change is seen after `refresh`; until then all answers are of one generation. `stem`
-    names the language whose word endings do not count, english if not said; a base keeps to it. `wait` is how
-    many seconds to wait for another process that writes.
+    They are kept in a folder, or where `path` is an address in PostgreSQL, such as
+    ``postgresql://user@host/database``, or on an object store, ``s3://bucket/folder``. Nothing is written
+    before the first change, which makes the base. What other processes change is seen after `refresh`; until
+    then all answers are of one generation. `stem` names the language whose word endings do not count, english
+    if not said; a base keeps to it. `wait` is how many seconds to wait for another process that writes.
     """
 
     def ask(self, question: str, top: int = 5, **settings: Any) -> Answer | Abstention:
@@ -155,15 +155,7 @@ class KnowledgeBase(ReadBase):
 
     def sources(self) -> list[tuple[str, str, int]]:
         """Name, kind and number of passages of each source."""
-        number = self._now().number
-        return [
-            (name, kind, count)
-            for name, kind, count in self._truth().rows(
-                "SELECT name, kind, (SELECT count(*) FROM occurrences WHERE source = id) FROM sources "
-                "WHERE born <= ? AND (died IS NULL OR died > ?) ORDER BY name",
-                (number, number),
-            )
-        ]
+        return self._truth().sources(self._now())
 
     def label(self, question: str, place: int | None, label: int) -> None:
         """Keep the label that a passage answers (1) or not (0), or that none does (None, 0)."""

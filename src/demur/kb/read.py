@@ -24,7 +24,7 @@ from demur.tokens import hash_words
 
 if TYPE_CHECKING:
     from demur.embedders.base import Vectors
-    from demur.kb.postgres.address import Address
+    from demur.kb.store.place import Elsewhere
     from demur.types import FloatArray, IntArray
 
 _DEPTH = 400  # passages of the index that are scored again
@@ -34,7 +34,7 @@ _KEPT = 2000  # passages in memory
 class ReadBase:
     """The passages of a base's last generation; of a later one after `refresh`."""
 
-    def __init__(self, path: str | Path | Address, stem: str | None = None, wait: float = 60.0) -> None:
+    def __init__(self, path: str | Path | Elsewhere, stem: str | None = None, wait: float = 60.0) -> None:
         self._store = store_at(path)
         self.path, self.wait = self._store.path, wait
         self.tended = False

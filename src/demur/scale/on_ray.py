@@ -10,16 +10,14 @@ import json
 import logging
 import os
 import re
-import socket
-import sys
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, fields
 from typing import Any
 
 from demur import processor
-from demur.errors import DemurError, UsageError, require
+from demur.errors import DemurError, require
+from demur.scale.cluster import Cluster
 from demur.scale.items import Item
 from demur.scale.recipe import Recipe
 from demur.scale.tries import survived
@@ -27,20 +25,16 @@ from demur.scale.work import Outcome, Shard, cut, join, known_outcome, why
 from demur.scoring import Scorer
 from demur.types import Candidate, Pool
 
-QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
-"""What Ray reads: it reports to nobody, unless somebody has said otherwise."""
-UNHEARD: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-STARTS = 3
-"""How often Ray is started before that is given up."""
 _RAISED = re.compile(r"\s*(?!ray\.)[\w.]*(Error|Exception): ")  # the cause, not what Ray wraps it in
 
 
-class OnRay:
-    """Workers on a cluster, or on this machine if no address is given; let go of at the end of a block."""
+class OnRay(Cluster):
+    """Workers that score, on a cluster or on this machine."""
 
     def __init__(self, recipe: Recipe, address: str | None = None, workers: int | None = None) -> None:
-        self.recipe, self.address, self.workers = recipe, address, workers
-        self.ray: Any = _ray()
+        super().__init__(address, workers)
+        self.recipe = recipe
+        require("ray.data", extra="ray")
 
     def score(self, scorer: Scorer, items: Sequence[Item], pairs: int) -> Iterator[Outcome]:
         """What became of each shard of these files, as it comes."""
@@ -82,18 +76,6 @@ class OnRay:
         )
         yield from self._outcomes(joined)
 
-    def __enter__(self) -> OnRay:
-        self._told = redirect_stdout(sys.stderr)  # where Ray tells that a worker has died
-        self._told.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        try:
-            if self.ray.is_initialized():
-                self.ray.shutdown()
-        finally:
-            self._told.__exit__(None, None, None)
-
     def _outcomes(self, dataset: Any) -> Iterator[Outcome]:
         """The rows of a dataset of outcomes, as they come."""
         try:
@@ -107,48 +89,12 @@ class OnRay:
 
     def _begin(self) -> int:
         """How many workers there are to be, once Ray is there."""
-        if not self.ray.is_initialized():
-            self._start()
+        workers = self.begin()
         logging.getLogger("ray.data").setLevel(logging.ERROR)
         context = self.ray.data.DataContext.get_current()
         context.enable_progress_bars = context.print_on_execution_start = False
         context.target_max_block_size = 1  # a shard is sent on as soon as it is cut
-        cores = int(self.ray.cluster_resources().get("CPU", 0))
-        if self.workers is not None and self.workers > cores:
-            what = f"{self.workers} workers need as many cores, and Ray has {cores}"
-            raise UsageError(f"{what}; ask for fewer with --workers")
-        return self.workers or max(cores, 1)
-
-    def _start(self) -> None:
-        for name, value in QUIET.items():
-            os.environ.setdefault(name, value)
-        if self.address is None:
-            self._start_here(self.workers or processor.threads())
-        else:
-            self._join_cluster(self.address)
-
-    def _start_here(self, cores: int) -> None:
-        for left in reversed(range(STARTS)):
-            try:
-                with _hushed():
-                    self.ray.init(address="local", num_cpus=cores, include_dashboard=False, **UNHEARD)
-                return
-            except Exception as error:  # it waits for 30 seconds, which a busy machine may exceed
-                self.ray.shutdown()
-                if not left:
-                    what = f"Ray could not be started on this machine ({why(error)})"
-                    raise DemurError(f"{what}; run the same again when it has less to do") from error
-
-    def _join_cluster(self, address: str) -> None:
-        try:
-            host, _, port = address.rpartition(":")
-            if port.isdigit():  # Ray itself would try for minutes
-                socket.create_connection((host.removeprefix("ray://"), int(port)), timeout=10).close()
-            with _hushed():
-                self.ray.init(address=address, **UNHEARD)
-        except Exception as error:
-            fix = "start one with ray start --head, or leave --address out"
-            raise UsageError(f"there is no Ray cluster at {address} ({why(error)}); {fix}") from None
+        return workers
 
     def _items(self, items: Sequence[Item], more: Sequence[tuple[int, ...]] = ()) -> Any:
         """The items as a dataset, a block each."""
@@ -235,24 +181,3 @@ def _table(outcomes: Sequence[Outcome]) -> Any:
     return pyarrow.table(
         {each.name: [getattr(outcome, each.name) for outcome in outcomes] for each in fields(Outcome)}
     )
-
-
-@contextmanager
-def _hushed() -> Iterator[None]:
-    """A block in which nothing reaches stderr: Ray's parts in C++ write there that they write nothing."""
-    sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-def _ray() -> Any:
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or it warns of what is to come
-    ray = require("ray", extra="ray")
-    require("ray.data", extra="ray")
-    return ray

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli.console import JsonFlag, emit, meter, note, one_line, say, warnings_noted
+from demur.cli.options.engines import AddressOption, EngineOption, WorkersOption, cluster
 from demur.errors import count_of
 
 if TYPE_CHECKING:
     from demur.kb.folder import KnowledgeBase
+    from demur.kb.index.embedding import Embeds
     from demur.kb.syncing import FileReport
+    from demur.scale.cluster import Cluster
 
 _STATUSES = "added", "changed", "unchanged", "removed", "skipped"
 _SIZES = "generation", "sources", "passages", "embedded"
@@ -25,7 +28,7 @@ app = typer.Typer(
     help="Keep files in a knowledge base, to ask them again and again.",
 )
 BaseArgument = Annotated[
-    str, typer.Argument(metavar="BASE", help="The knowledge base: a folder, or postgresql://….")
+    str, typer.Argument(metavar="BASE", help="The knowledge base: a folder, postgresql://… or s3://….")
 ]
 WordsOnlyFlag = Annotated[
     bool,
@@ -75,11 +78,15 @@ def update(
         bool, typer.Option("--watch", help="Keep running and check for changes, until interrupted.")
     ] = False,
     every: Annotated[float, typer.Option(min=0.1, help="Seconds between two checks.")] = 5.0,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
+    workers: WorkersOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Read the changed files and folders again, and compute missing vectors."""
     import time
 
+    makers = cluster(engine, address, workers)
     kb = _there(base)
     with warnings_noted():
         if watch:
@@ -91,10 +98,10 @@ def update(
             if any(each.status not in ("unchanged", "skipped") for each in found) or _missing(kb):
                 if json:
                     emit(_told(kb, found), None)
-                _embed(kb, words_only)
+                _embed(kb, words_only, makers)
             time.sleep(every)
         with meter("reading", "passages") as advance:
-            _finish(kb, list(_shown(kb.updating(advance), json)), words_only, json)
+            _finish(kb, list(_shown(kb.updating(advance), json)), words_only, json, makers)
 
 
 @app.command()
@@ -167,17 +174,29 @@ def _shown(
         yield report
 
 
-def _finish(kb: KnowledgeBase, reports: list[FileReport], words_only: bool, json: bool) -> None:
+def _finish(
+    kb: KnowledgeBase, reports: list[FileReport], words_only: bool, json: bool, makers: Cluster | None = None
+) -> None:
     """Make vectors, and tell what there is; exit 2 if a file that was named, or every file, was skipped."""
-    _embed(kb, words_only)
+    _embed(kb, words_only, makers)
     emit(_told(kb, reports)) if json else say(_size(kb))
     skipped = [each for each in reports if each.status == "skipped"]
     if any(each.named for each in skipped) or (skipped and len(skipped) == len(reports)):
         raise typer.Exit(2)
 
 
-def _embed(kb: KnowledgeBase, words_only: bool) -> None:
-    """Make the vectors that are missing; what is done stays done when this is broken off."""
+def _embed(kb: KnowledgeBase, words_only: bool, makers: Cluster | None = None) -> None:
+    """Make the vectors that are missing, here or on Ray; what is done stays done when this is broken off."""
+    if makers is None or words_only or not _missing(kb):
+        return _embed_by(kb, None, words_only)
+    from demur.scale.embedding import EmbedsOnRay
+
+    with makers:
+        makers.begin()
+        _embed_by(kb, EmbedsOnRay(makers), words_only)
+
+
+def _embed_by(kb: KnowledgeBase, embedder: Embeds | None, words_only: bool) -> None:
     from demur.asking.meaning import finding
     from demur.errors import UsageError
 
@@ -186,7 +205,7 @@ def _embed(kb: KnowledgeBase, words_only: bool) -> None:
         return
     try:
         with meter("embedding", "passages", missing) as advance:
-            kb.embed(finding.maker(), advance)
+            kb.embed(embedder or finding.maker(), advance)
     except UsageError as error:  # another process makes vectors; the files are in
         kb.refresh()
         note(f"what is new is found by words alone for now: {error}; demur kb update makes its vectors")

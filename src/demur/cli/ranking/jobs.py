@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from demur.cli.console import emit, harmless, meter, note
+from demur.cli.options.engines import LOCAL, on_ray
 from demur.errors import UsageError, count_of
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from demur.scale.job import Done, Engine
     from demur.scale.recipe import Recipe
 
-LOCAL, RAY = "local", "ray"
 _SHOWN = 10
 """Bad rows that are named on the terminal; all of them are in the file."""
 
@@ -27,13 +27,8 @@ def wanted(source: str, engine: str, address: str | None, workers: int | None) -
     from demur.data.formats.beir import is_beir
     from demur.scale.items import files_in
 
-    if engine not in (LOCAL, RAY):
-        raise UsageError(f"there is no engine {engine!r}; write --engine {LOCAL} or --engine {RAY}")
-    if engine == RAY:
+    if on_ray(engine, address, workers):
         return True
-    for name, value in (("--address", address), ("--workers", workers)):
-        if value is not None:
-            raise UsageError(f"{name} is for --engine {RAY}; leave it out, or score with that engine")
     folder = Path(source)
     if not folder.is_dir() or source.partition("/")[0] in registry.names("dataset") or is_beir(folder):
         return False

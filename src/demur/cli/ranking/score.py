@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from demur.cli.console import JsonFlag, emit, meter, note
+from demur.cli.options.engines import AddressOption, EngineOption, WorkersOption
 from demur.errors import count_of
 
 if TYPE_CHECKING:
@@ -49,16 +50,9 @@ def score(
     write_as: Annotated[
         str | None, typer.Option("--to", help="The format to write, if the name does not show it.")
     ] = None,
-    engine: Annotated[
-        str, typer.Option(help="Who does the work: local, or ray (pip install 'demur[ray]').")
-    ] = "local",
-    address: Annotated[
-        str | None,
-        typer.Option(help="The Ray cluster to work on: HOST:6379, or auto. Default: this machine alone."),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Number of Ray workers. Default: one for each core.")
-    ] = None,
+    engine: EngineOption = "local",
+    address: AddressOption = None,
+    workers: WorkersOption = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Start again, without the results of a stopped run.")
     ] = False,

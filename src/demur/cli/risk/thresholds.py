@@ -32,10 +32,10 @@ def refuse(error: NoThreshold, json: bool, also: Mapping[str, Any] = _NOTHING) -
 
 def place_for(ranker: str, output: str | None) -> str | None:
     """The file for the gate, or a base's address: as asked, or beside the ranker if that is a folder."""
-    from demur.kb.postgres.address import is_address
+    from demur.kb.store.place import address_of
     from demur.rankers.opening import folder_of
 
-    if output is not None and is_address(output):
+    if output is not None and address_of(output):
         return output
     folder = None if ranker == "none" else folder_of(ranker)
     chosen = output or (None if folder is None else str(folder))
@@ -50,28 +50,28 @@ def check_place(ranker: str, output: str | None) -> None:
     """Raise an error before the work if the gate could not be written after it."""
     from demur.files import check_writable
     from demur.kb.folder import KnowledgeBase
-    from demur.kb.postgres.address import is_address
+    from demur.kb.store.place import address_of
 
     if (place := place_for(ranker, output)) is not None:
-        KnowledgeBase(place).check_writable() if is_address(place) else check_writable(place)
+        KnowledgeBase(place).check_writable() if address_of(place) else check_writable(place)
 
 
 def save(gate: Gate, place: str) -> None:
     """Write the gate to a file, or keep it in the base that has this address."""
     from demur.kb.folder import KnowledgeBase
-    from demur.kb.postgres.address import is_address
+    from demur.kb.store.place import address_of
 
-    KnowledgeBase(place).keep_gate(gate.save) if is_address(place) else gate.save(place)
+    KnowledgeBase(place).keep_gate(gate.save) if address_of(place) else gate.save(place)
 
 
 def say_where(place: str | None) -> None:
     """Say where the gate is, without a password that its address may have."""
-    from demur.kb.postgres.address import Address, is_address
+    from demur.kb.store.place import address_of
 
     if place is None:
         note("the gate is not saved; -o gate.json saves it")
     else:
-        note(f"gate written to {Address.of(place) if is_address(place) else place}")
+        note(f"gate written to {address_of(place) or place}")
 
 
 def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:

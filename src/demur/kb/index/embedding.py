@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from demur.embedders.base import Vectors
 from demur.kb.store.place import QUESTION, SEARCHED, Meanings
-from demur.kb.store.truth import Truth
+from demur.kb.store.truth import Row, Truth
 
 _PART = 128  # passages that are embedded together, and kept together
 
@@ -25,23 +27,62 @@ class Embeds(Protocol):
         ...
 
 
+@runtime_checkable
+class EmbedsMany(Embeds, Protocol):
+    """What makes vectors of several parts at once."""
+
+    def embed_many(self, parts: Iterator[Sequence[str]]) -> Iterator[Vectors]:
+        """The vectors of each part, in the order of the parts; some parts may be read ahead."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Passages whose vectors are made and kept together."""
+
+    passages: int
+    entries: list[tuple[int, int]]
+    texts: list[str]
+
+
 def embed(
     truth: Truth, meanings: Meanings, embedder: Embeds, advance: Callable[[int], None] | None = None
 ) -> int:
     """How many passages got vectors: those of the last generation that had none."""
     meanings.open(truth, embedder.fingerprint)
     now, done = truth.generation(), 0
-    for new in meanings.lacking(truth, now):
+    for part, vectors in _made(embedder, _parts(meanings.lacking(truth, now))):
+        truth.check()
+        meanings.add(part.entries, vectors, now)
+        done += part.passages
+        if advance is not None:
+            advance(part.passages)
+    return done
+
+
+def _parts(lacking: Iterator[list[Row]]) -> Iterator[_Part]:
+    for new in lacking:
         for start in range(0, len(new), _PART):
             part = new[start : start + _PART]
             entries = [(place, SEARCHED) for place, *_ in part]
             texts = [f"{heading}\n{text}" if heading else text for _, heading, text, _ in part]
             entries += [(place, QUESTION) for place, *_, question in part if question]
             texts += [question for *_, question in part if question]
-            vectors = embedder.embed(texts)
-            truth.check()
-            meanings.add(entries, vectors, now)
-            done += len(part)
-            if advance is not None:
-                advance(len(part))
-    return done
+            yield _Part(len(part), entries, texts)
+
+
+def _made(embedder: Embeds, parts: Iterator[_Part]) -> Iterator[tuple[_Part, Vectors]]:
+    """Each part with its vectors."""
+    if not isinstance(embedder, EmbedsMany):
+        for part in parts:
+            yield part, embedder.embed(part.texts)
+        return
+    waiting: deque[_Part] = deque()
+
+    def texts() -> Iterator[Sequence[str]]:
+        for part in parts:
+            waiting.append(part)
+            yield part.texts
+
+    for vectors in embedder.embed_many(texts()):
+        yield waiting.popleft(), vectors

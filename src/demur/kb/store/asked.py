@@ -14,7 +14,7 @@ MOST = 10_000
 def add(truth: Truth, questions: Iterable[str]) -> int:
     """How many of these questions are new; all are kept."""
     rows = [(" ".join(each.split()), time.time()) for each in questions if each.strip()]
-    with truth.transaction() as connection:
+    with truth.noting() as connection:
         before = connection.execute("SELECT count(*) FROM asked").fetchone()[0]
         connection.executemany("INSERT INTO asked VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
         after = connection.execute("SELECT count(*) FROM asked").fetchone()[0]
@@ -28,4 +28,4 @@ def add(truth: Truth, questions: Iterable[str]) -> int:
 
 def every(truth: Truth) -> list[str]:
     """All of them, the oldest first."""
-    return [question for (question,) in truth.rows("SELECT question FROM asked ORDER BY made, question")]
+    return [question for (question,) in truth.noted("SELECT question FROM asked ORDER BY made, question")]

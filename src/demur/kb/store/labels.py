@@ -44,8 +44,8 @@ def add(truth: Truth, question: str, place: int | None, label: int, generation: 
     if place is not None:
         passage = truth.passage(place, generation)
         heading, text = passage.heading, passage.text
-        hashed = truth.rows("SELECT hash FROM passages WHERE id = ?", (int(place),))[0][0]
-    with truth.transaction() as connection:
+        hashed = truth.hash(place)
+    with truth.noting() as connection:
         connection.execute(
             "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
             (question, hashed, heading, text, label, time.time()),
@@ -65,7 +65,7 @@ def settle(
     rows: list[tuple[object, ...]] = []
     for place, label in said.items():
         passage = truth.passage(place, generation)
-        hashed = truth.rows("SELECT hash FROM passages WHERE id = ?", (int(place),))[0][0]
+        hashed = truth.hash(place)
         rows.append((question, hashed, passage.heading, passage.text, label, time.time()))
     if 1 not in said.values():
         rows.append((question, None, "", "", 0, time.time()))
@@ -74,7 +74,7 @@ def settle(
 
 def forget(truth: Truth, question: str) -> bool:
     """Whether there were labels of this question; there are none any more."""
-    known = bool(truth.rows("SELECT 1 FROM labels WHERE question = ? LIMIT 1", (question,)))
+    known = bool(truth.noted("SELECT 1 FROM labels WHERE question = ? LIMIT 1", (question,)))
     if known:
         _replaced(truth, question, [])
     return known
@@ -82,7 +82,7 @@ def forget(truth: Truth, question: str) -> bool:
 
 def _replaced(truth: Truth, question: str, rows: Sequence[tuple[object, ...]]) -> None:
     """Keep these rows in place of others of the question, all of them or none."""
-    with truth.transaction() as connection:
+    with truth.noting() as connection:
         connection.execute("DELETE FROM labels WHERE question = ?", (question,))
         connection.executemany(
             "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
@@ -92,8 +92,9 @@ def _replaced(truth: Truth, question: str, rows: Sequence[tuple[object, ...]]) -
 
 def every(truth: Truth) -> list[Label]:
     """All labels, in the order in which they were given."""
-    rows = truth.rows(
-        "SELECT l.question, l.label, p.id, l.heading, l.text, l.made FROM labels l "
-        "LEFT JOIN passages p ON p.hash = l.hash AND p.died IS NULL ORDER BY l.id"
-    )
-    return [Label(*row) for row in rows]
+    rows = truth.noted("SELECT question, label, hash, heading, text, made FROM labels ORDER BY id")
+    there = truth.hashed(list({bytes(hash) for _, _, hash, *_ in rows if hash is not None}))
+    return [
+        Label(question, label, None if hash is None else there.get(bytes(hash)), *rest)
+        for question, label, hash, *rest in rows
+    ]

@@ -13,7 +13,10 @@ from demur.kb.store.truth import Generation, Row, Truth
 from demur.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
+    from demur.kb.lance.address import Bucket
     from demur.kb.postgres.address import Address
+
+    Elsewhere = Address | Bucket
 
 SEARCHED, QUESTION = 0, 1
 """The two kinds of vectors: of all that is searched of a passage, and of its own question."""
@@ -68,7 +71,7 @@ class Store(Protocol):
     """A place that keeps a base, and finds its passages."""
 
     @property
-    def path(self) -> Path | Address:
+    def path(self) -> Path | Elsewhere:
         """What people call it; as a text it has no password."""
 
     @property
@@ -124,15 +127,35 @@ class Store(Protocol):
         """Keep what is written to the file that is named, as the base's own gate, safe from a crash."""
 
 
+def address_of(path: object) -> Elsewhere | None:
+    """The address that a text means; None where it means a folder."""
+    from demur.kb.lance.address import Bucket, is_bucket
+    from demur.kb.postgres.address import Address, is_address
+
+    if isinstance(path, Address | Bucket):
+        return path
+    if isinstance(path, str | Path):
+        if is_address(str(path)):
+            return Address.of(str(path))
+        if is_bucket(str(path)):
+            return Bucket.of(str(path))
+    return None
+
+
 def store_at(path: object) -> Store:
     """The place that a path or an address names; nothing is made there."""
-    from demur.kb.postgres.address import Address, is_address
-    from demur.kb.store.folder import Folder
+    from demur.kb.postgres.address import Address
 
-    if isinstance(path, Address) or (isinstance(path, str | Path) and is_address(str(path))):
+    if (address := address_of(path)) is None:
+        from demur.kb.store.folder import Folder
+
+        if not isinstance(path, str | Path):
+            raise UsageError(f"{type(path).__name__} is not a folder; name one by a string or a Path")
+        return Folder(Path(path))
+    if isinstance(address, Address):
         from demur.kb.postgres.database import Database
 
-        return Database(path if isinstance(path, Address) else Address.of(str(path)))
-    if not isinstance(path, str | Path):
-        raise UsageError(f"{type(path).__name__} is not a folder; name one by a string or a Path")
-    return Folder(Path(path))
+        return Database(address)
+    from demur.kb.lance.store import Published
+
+    return Published(address)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -67,6 +67,16 @@ class Truth(ABC):
     @abstractmethod
     def turn(self) -> AbstractContextManager[None]:
         """A block between whose statements nobody else changes passages."""
+
+    @contextmanager
+    def noting(self) -> Iterator[Statements]:
+        """A block that changes labels and questions, whoever changes passages meanwhile."""
+        with self.transaction() as said:
+            yield said
+
+    def noted(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
+        """All rows of a statement about labels or questions."""
+        return self.rows(statement, values)
 
     @abstractmethod
     def index(self, before: Generation, number: int) -> None:
@@ -133,6 +143,31 @@ class Truth(ABC):
         """The places of passages that were taken out after a generation, up to another."""
         rows = self.rows("SELECT id FROM passages WHERE died > ? AND died <= ?", (since, generation.number))
         return [place for (place,) in rows]
+
+    def hash(self, place: int) -> bytes:
+        """The hash of a passage, which those that are alike have wherever they are."""
+        return bytes(self.rows("SELECT hash FROM passages WHERE id = ?", (int(place),))[0][0])
+
+    def hashed(self, hashes: Sequence[bytes]) -> dict[bytes, int]:
+        """The places of passages that are there now, by their hashes."""
+        found: dict[bytes, int] = {}
+        for start in range(0, len(hashes), _IN):
+            some = list(hashes[start : start + _IN])
+            marks = ",".join("?" * len(some))
+            named = f"SELECT hash, id FROM passages WHERE hash IN ({marks}) AND died IS NULL"
+            found |= {bytes(hash): place for hash, place in self.rows(named, some)}
+        return found
+
+    def sources(self, generation: Generation) -> list[tuple[str, str, int]]:
+        """Name, kind and number of passages of each source."""
+        return [
+            (name, kind, count)
+            for name, kind, count in self.rows(
+                "SELECT name, kind, (SELECT count(*) FROM occurrences WHERE source = id) FROM sources "
+                "WHERE born <= ? AND (died IS NULL OR died > ?) ORDER BY name",
+                (generation.number, generation.number),
+            )
+        ]
 
     def passage(self, place: int, generation: Generation) -> Passage:
         """The passage at a place, where it stands first by the names of its sources."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from demur.asking import Session
 from demur.asking.gates.base_gate import LAPSE, BaseGate, lapse_of, made_on
@@ -16,9 +16,11 @@ from demur.asking.meaning import finding
 from demur.asking.meaning.ranker import ByMeaning
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
-from demur.kb.postgres.address import Address
 from demur.risk.gates.gate import Gate as SavedGate
 from demur.types import Abstention, Answer, Ranking
+
+if TYPE_CHECKING:
+    from demur.kb.store.place import Elsewhere
 
 T = TypeVar("T")
 _log = logging.getLogger("demur.serving")
@@ -30,7 +32,9 @@ class Base:
     So a question never waits for a file that is being read, and sees a change once it is whole.
     """
 
-    def __init__(self, path: Path | Address, session: Session, own_gate: bool, lapse: float = LAPSE) -> None:
+    def __init__(
+        self, path: Path | Elsewhere, session: Session, own_gate: bool, lapse: float = LAPSE
+    ) -> None:
         self.path, self.lapse = path, lapse
         self._plain, self._own_gate = session, own_gate
         self._session = session
@@ -41,7 +45,7 @@ class Base:
     @classmethod
     def open(
         cls,
-        path: str | Path | Address,
+        path: str | Path | Elsewhere,
         ranker: str | None = None,
         gate: str | None = None,
         reader: str | None = None,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from demur.asking import Library, Session
 from demur.asking.gates.base_gate import BaseGate
@@ -14,12 +15,14 @@ from demur.asking.library import Documents
 from demur.asking.meaning.ranker import ByMeaning
 from demur.asking.packaged import MEANING
 from demur.errors import UsageError
-from demur.kb.postgres.address import Address
 from demur.risk.gates.gate import Gate as SavedGate
 from demur.risk.gates.several import open_gates as gates
 from demur.serving.answering.base import Base
 from demur.serving.answering.given import Given
 from demur.types import Abstention, Answer
+
+if TYPE_CHECKING:
+    from demur.kb.store.place import Elsewhere
 
 _SAMPLE = "demur is ready?"
 
@@ -46,7 +49,7 @@ class Service:
     @classmethod
     def over(
         cls,
-        path: str | Path | Address,
+        path: str | Path | Elsewhere,
         name: str | None = None,
         ranker: str | None = None,
         gate: str | None = None,

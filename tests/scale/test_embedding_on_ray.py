@@ -1,0 +1,95 @@
+"""Vectors of a knowledge base made by two workers of Ray: the same as here, and a kill loses none."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import demur
+from demur.asking.meaning.finding import maker
+from demur.cli.options.engines import cluster
+from demur.embedders.base import Vectors
+from demur.errors import UsageError
+from demur.kb.folder import KnowledgeBase
+from kb.base_toys import Hashing, write
+from kb.places import Place, place
+
+__all__ = ["place"]  # a fixture
+RAY = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed; pip install 'demur[ray]'"),
+]
+WORDS = "drill saw ladder tent rope lamp bench clock"
+
+
+class Many(Hashing):
+    """What reads two parts ahead, as workers do."""
+
+    def embed_many(self, parts: Iterator[Sequence[str]]) -> Iterator[Vectors]:
+        waiting: list[Vectors] = []
+        for part in parts:
+            waiting.append(self.embed(part))
+            if len(waiting) > 2:
+                yield waiting.pop(0)
+        yield from waiting
+
+
+def texts(count: int) -> str:
+    words = WORDS.split()
+    return "\n\n".join(f"The {words[n % 8]} of house {n} is lent for {n % 13} days." for n in range(count))
+
+
+def test_parts_that_are_read_ahead_go_to_their_own_passages(place: Place, tmp_path: Path) -> None:
+    write(tmp_path, {"a.txt": texts(600), "f.csv": "question,text\nHow long?,One week.\nWhen?,On Mondays.\n"})
+    both = [KnowledgeBase(place(name)) for name in ("here.kb", "many.kb")]
+    for kb, embedder in zip(both, (Hashing(), Many()), strict=True):
+        kb.add([tmp_path / "a.txt", tmp_path / "f.csv"])
+        assert kb.embed(embedder) == 602 == kb.embedded
+    asked = Hashing().embed(["the drill of house 17"])[0]
+    one, other = (kb.by_meaning(asked, 50) for kb in both)
+    assert one[0].tolist() == other[0].tolist() and one[1].tolist() == other[1].tolist()
+
+
+def test_an_engine_that_is_none_is_one_line() -> None:
+    with pytest.raises(UsageError, match="there is no engine 'spark'; write --engine local or --engine ray"):
+        cluster("spark", None, None)
+    with pytest.raises(UsageError, match="--workers is for --engine ray; leave it out"):
+        cluster("local", None, 2)
+
+
+class TestOnRay:
+    pytestmark = RAY
+
+    def test_the_vectors_are_those_of_one_process_and_a_kill_loses_none(self, tmp_path: Path) -> None:
+        write(tmp_path, {"a.txt": texts(1500)})
+        both = [KnowledgeBase(tmp_path / name) for name in ("here.kb", "ray.kb")]
+        for kb in both:
+            kb.add(tmp_path / "a.txt")
+        both[0].embed(maker())
+        command = [sys.executable, "-m", "demur", "kb", "update", str(both[1].path), "--engine", "ray"]
+        paths = [str(Path(demur.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        first = subprocess.Popen([*command, "--workers", "2"], env=environment)
+        while first.poll() is None and both[1].embedded < 256:
+            both[1].refresh()
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        both[1].refresh()
+        kept = both[1].embedded
+        assert kept >= 256 and kept % 128 in (0, 1500 % 128)
+        done = subprocess.run([*command, "--workers", "2"], env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        both[1].refresh()
+        assert both[1].embedded == both[0].embedded == 1500
+        for asked in maker().embed(["how long is a tent lent?", "house 17"]):
+            (places, cosines), (theirs, told) = (kb.by_meaning(asked, 100) for kb in both)
+            assert places.tolist() == theirs.tolist()
+            np.testing.assert_array_equal(cosines, told)
