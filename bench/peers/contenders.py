@@ -136,7 +136,7 @@ def flashrank(folder: Path) -> Contender:
     options = runtime.SessionOptions()
     options.intra_op_num_threads = threads()
     session = partial(runtime.InferenceSession, sess_options=options)
-    import_module("flashrank.Ranker").ort = SimpleNamespace(InferenceSession=session)  # type: ignore[attr-defined]
+    vars(import_module("flashrank.Ranker"))["ort"] = SimpleNamespace(InferenceSession=session)
     name = "ms-marco-MiniLM-L-12-v2"
     place = Path(tempfile.mkdtemp()) / name
     shutil.copytree(folder / "peers" / "fp32", place)
