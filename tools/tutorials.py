@@ -139,14 +139,13 @@ def alike(said: str, printed: str) -> bool:
 
 def wrapped(printed: str) -> str:
     """The output, as a terminal of 80 columns breaks it."""
-    lines = []
+    lines: list[str] = []
     for line in printed.splitlines():
         margin = " " * (len(line) - len(line.lstrip()))
-        lines += textwrap.wrap(line, _WIDTH, subsequent_indent=margin, **_KEPT) or [""]
+        lines += textwrap.wrap(
+            line, _WIDTH, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+        ) or [""]
     return "\n".join(lines).strip() + "\n" if printed.strip() else ""
-
-
-_KEPT = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
 
 
 def main() -> None:
