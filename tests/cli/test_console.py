@@ -86,7 +86,9 @@ def test_a_file_is_told_nothing_of_progress(monkeypatch: pytest.MonkeyPatch) -> 
     assert stream.getvalue() == ""
 
 
-@pytest.mark.parametrize("words", [("data", "show", "a\nb\x1b[31m"), ("kb", "add", "x.kb", "a\nb\x1b[31m")])
+@pytest.mark.parametrize(
+    "words", [("rank", "q", "--candidates", "a\nb\x1b[31m"), ("kb", "add", "x.kb", "a\nb\x1b[31m")]
+)
 def test_an_error_is_one_line_whatever_a_file_is_called(
     words: tuple[str, ...],
     tmp_path: Path,

@@ -201,3 +201,12 @@ def test_a_score_that_is_no_number_is_blamed_on_its_own_pool() -> None:
     both = [Pool.of("?", ["a", "b"], [1, 0], id="first"), Pool.of("?", ["a", "b"], [1, 0], id="second")]
     with pytest.raises(DataError, match="in pool 'second' is not a number"):
         evaluate([[1.0, 2.0], [float("nan"), 1.0]], both, "MAP")
+
+
+def test_a_report_with_a_value_beyond_all_measures_is_refused() -> None:
+    from demur.data import pools
+
+    value = evaluate("length", pools("example/questions"), "MAP").to_json()
+    next(iter(value["per_pool"].values()))["MAP"] = 1e308
+    with pytest.raises(DataError, match="larger than any measure"):
+        Report.from_json(value)

@@ -93,6 +93,8 @@ class Report:
             names = [name for name in measures if answers is None or name not in answers["measures"]]
             rows = [[row[name] for name in names] for row in per_pool.values()]
             table = np.array(rows, np.float64).reshape(len(rows), len(names))
+            if (np.abs(table) > _LARGEST).any():
+                raise ValueError("a value is larger than any measure")
             known = {key: value[key] for key in ("ranker", "data", "confidence", "seed") if key in value}
             hashes = value.get("labels") or {}  # one text in reports of version 0.1: it said too little
             held = value.get("scores") or {}
@@ -127,6 +129,9 @@ class Report:
         with replacing(path) as file:
             json.dump(self.to_json(), file, ensure_ascii=False, indent=1, allow_nan=False)
             file.write("\n")
+
+
+_LARGEST = 1e100  # sums of such values are still numbers
 
 
 def _numbers(scores: Mapping[str, Any]) -> dict[str, float]:

@@ -156,7 +156,7 @@ def _of_arrays(
 
 
 def _broken(kind: str, error: Exception, path: Path) -> DataError:
-    return DataError(f"is a broken {kind} file ({' '.join(str(error).split())})", path=path, fix=_AGAIN)
+    return DataError(f"is a broken {kind} file ({' '.join(str(error).split())[:160]})", path=path, fix=_AGAIN)
 
 
 def check_name(path: str | Path, half: bool = False) -> str:
