@@ -84,7 +84,8 @@ def _in_postgres(folder: Path) -> Iterator[tuple[str, Callable[[], None] | None]
         server.get_postmaster_info().process.wait(30)
         for _ in range(60):  # until its children have seen that it is gone
             try:
-                return server.ensure_postgres_running()
+                server.ensure_postgres_running()
+                return
             except subprocess.SubprocessError:
                 time.sleep(0.5)
 

@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from demur.embedders.base import Vectors
 from demur.errors import UnusableBase, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.lance import lease, meanings
@@ -80,7 +81,7 @@ def test_an_index_of_vectors_finds_what_comparing_all_does(
     monkeypatch.setattr(meanings, "_LOOSE", 50)
 
     class Drawn(Hashing):
-        def embed(self, texts: object) -> np.ndarray:
+        def embed(self, texts: Sequence[str]) -> Vectors:
             numbers = [int(text.split()[1]) for text in texts]
             return np.stack([np.random.default_rng(n).standard_normal(64) for n in numbers]).astype(
                 np.float32

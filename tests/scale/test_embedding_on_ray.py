@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,7 @@ from kb.places import Place, place
 __all__ = ["place"]  # a fixture
 RAY = [
     pytest.mark.slow,
+    pytest.mark.timeout(900),
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed; pip install 'demur[ray]'"),
 ]
 WORDS = "drill saw ladder tent rope lamp bench clock"
@@ -79,6 +81,7 @@ class TestOnRay:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         first = subprocess.Popen([*command, "--workers", "2"], env=environment)
         while first.poll() is None and both[1].embedded < 256:
+            time.sleep(0.2)
             both[1].refresh()
         first.send_signal(signal.SIGKILL)
         first.wait()

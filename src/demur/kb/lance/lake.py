@@ -117,7 +117,7 @@ class Lake:
 
     def _of(self, name: str) -> tuple[int, str] | None:
         known = self._known.get(name)
-        return known and (known.turn, known.base)
+        return None if known is None else (known.turn, known.base)
 
     def first(self, base: str, contents: dict[str, bytes]) -> None:
         """Make the records of a new base, unless somebody was faster."""

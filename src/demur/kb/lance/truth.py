@@ -44,7 +44,7 @@ class PublishedTruth(Truth):
             except NoTable:
                 record = None
             if record is None:
-                raise gone(self.place)
+                raise gone(str(self.place))
             if record.base != self.base:
                 fix = "open it again; a server must be started again"
                 raise LostBase("was replaced by another since it was opened", path=self.place, fix=fix)
@@ -72,7 +72,7 @@ class PublishedTruth(Truth):
         """A generation that is kept open."""
         found = self._views.get(now.number)
         if found is None:
-            raise gone(self.place)
+            raise gone(str(self.place))
         return found
 
     def begin(self) -> None:
