@@ -52,13 +52,14 @@ class Ended:
 
 def called(words: Sequence[str], folder: Path, stdin: bytes = b"", limit: float = LIMIT) -> Ended:
     """What comes of a command line in a folder."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors="backslashreplace") for _ in range(2))
-    streams = {"stdin": io.TextIOWrapper(io.BytesIO(stdin), "utf-8"), "stdout": out, "stderr": err}
+    printed, complained = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(each, "utf-8", errors="backslashreplace") for each in (printed, complained))
+    given = io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
     code, stops = 0, list[str]()
     with (
         inside(folder),
         offline(stops),
-        mock.patch.multiple(sys, argv=["demur", *words], **streams),
+        mock.patch.multiple(sys, argv=["demur", *words], stdin=given, stdout=out, stderr=err),
         mock.patch("typer.main.get_command", lambda _: COMMAND),
         restored(),
     ):
@@ -69,7 +70,7 @@ def called(words: Sequence[str], folder: Path, stdin: bytes = b"", limit: float 
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
     for stream in (out, err):
         stream.flush()
-    texts = [stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err)]  # type: ignore[attr-defined]
+    texts = [each.getvalue().decode("utf-8", "replace") for each in (printed, complained)]
     return Ended(tuple(words), code, bool(stops), *texts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -70,11 +71,12 @@ def test_a_base_is_opened_or_refused_well(tmp_path: Path) -> None:
         file = data.draw(st.sampled_from(sorted(path for path in folder.rglob("*") if path.is_file())))
         content = file.read_bytes()
         file.write_bytes(data.draw(other_json(content) if file.suffix == ".json" else damaged(content)))
-        for use in (
+        uses: list[Callable[[KnowledgeBase], object]] = [
             lambda kb: kb.ask("where is the drill?", ranker="bm25"),
             lambda kb: kb.add(world() / "faq.csv"),
             lambda kb: kb.sources(),
-        ):
+        ]
+        for use in uses:
             with refused_well(), closing(KnowledgeBase(folder)) as kb:
                 use(kb)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,23 @@ def test_words_of_sql_are_words(place: Place) -> None:
     again = KnowledgeBase(kb.path)
     assert [each[0] for each in again.sources()] == [SQL] and len(again) == 1
     assert [each.status for each in again.remove(SQL)] == ["removed"] and len(again) == 0
+
+
+@pytest.mark.parametrize("where", ["absolute", "above"])
+def test_a_base_deletes_no_file_that_is_not_its_own(where: str, tmp_path: Path) -> None:
+    """Tantivy deletes what its list of files names and it does not need, wherever that is."""
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine", "utf-8")
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.put("a.txt", [Passage("a:1", "The ship sails.", "a.txt", 1)])
+    kb.close()
+    (listed,) = (tmp_path / "x.kb").rglob(".managed.json")
+    name = str(mine) if where == "absolute" else os.path.relpath(mine, listed.parent)
+    listed.write_text(json.dumps([*json.loads(listed.read_text("utf-8")), name]), "utf-8")
+    with closing(KnowledgeBase(tmp_path / "x.kb")) as again:
+        again.put("b.txt", [Passage("b:1", "The train waits.", "b.txt", 1)])
+        assert len(again.by_words("ship train", 9)[0]) == 2
+    assert mine.read_text("utf-8") == "mine"
 
 
 @pytest.fixture

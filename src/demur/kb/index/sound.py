@@ -1,4 +1,7 @@
-"""Whether the files of an index are as tantivy wrote them: reading a damaged one may end the process."""
+"""Whether the files of an index are as tantivy wrote them: reading a damaged one may end the process.
+
+Nor may it name files elsewhere: those that it manages and has no use for any more, it deletes.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,14 @@ _END = struct.Struct("<II")
 
 
 def sound(folder: Path) -> bool:
-    """Whether all files of the segments that meta.json names hold what their checksums say.
+    """Whether it manages only files of its own, and those of its segments hold what their checksums say.
 
     A file that has just gone is passed over: another process may have merged it into another.
     """
     meta = json.loads((folder / "meta.json").read_bytes())
+    managed = json.loads((folder / ".managed.json").read_bytes())
+    if any(Path(each).name != each for each in managed):
+        return False
     segments = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
     files = (path for path in folder.iterdir() if path.name.partition(".")[0] in segments)
     return all(map(_whole, files))
