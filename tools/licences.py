@@ -25,6 +25,7 @@ SPELLED = {  # texts and classifiers that are no SPDX expression
     "Apache 2.0": "Apache-2.0",
     "Apache 2.0 License": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
+    "Apache License, Version 2.0": "Apache-2.0",
     "Apache2.0": "Apache-2.0",
     "BSD License": "BSD",
     "BSD-3-Clause, Apache-2.0, dependency licenses": "BSD-3-Clause AND Apache-2.0",
