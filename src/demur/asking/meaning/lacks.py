@@ -27,6 +27,7 @@ LACKS = "odd pair", "names"
 - names: the share of the question's words that are names or numbers which the row lacks
 """
 _MOST = 8  # words from which phrases are made: the rarest
+_LENGTH = 160  # over the words of a long text: so many of them, as each phrase is one more text to embed
 _LONG = 3  # words of a phrase
 _TITLED = 0.7  # where more words than that are written as names are, it is a title, and case says nothing
 _FEW = 3  # words in which that cannot be seen
@@ -59,7 +60,8 @@ def odd_pair(
     stem = library.stem
 
     def phrases_of(text: str, lacked: Sequence[str]) -> list[tuple[int, int]]:
-        return phrases(text, sorted(lacked, key=library.idf, reverse=True)[:_MOST], stem)
+        most = min(_MOST, max(2, _LENGTH // len(text.split())))
+        return phrases(text, sorted(lacked, key=library.idf, reverse=True)[:most], stem)
 
     lacked = lacking(own, question, stem)
     theirs, ours = phrases_of(question, words), phrases_of(own, lacked)
