@@ -60,7 +60,7 @@ def odd_pair(
     stem = library.stem
 
     def phrases_of(text: str, lacked: Sequence[str]) -> list[tuple[int, int]]:
-        most = min(_MOST, max(2, _LENGTH // len(text.split())))
+        most = min(_MOST, max(2, _LENGTH // (len(text.split()) or 1)))
         return phrases(text, sorted(lacked, key=library.idf, reverse=True)[:most], stem)
 
     lacked = lacking(own, question, stem)
