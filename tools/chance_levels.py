@@ -29,9 +29,7 @@ FAQ_CHOICES = (
     ("meaning",),
     ("text",),
     ("text", "names"),
-    ("text", "odd word"),
     ("text", "odd pair"),
-    ("text", "odd word", "odd pair"),
     ("text", *LACKS),
 )
 """For rows of an FAQ; the last is taken."""

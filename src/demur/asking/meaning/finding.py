@@ -10,7 +10,7 @@ import numpy as np
 
 from demur import cache
 from demur.asking.meaning import chance
-from demur.asking.meaning.lacks import LACKS, Row, lacks
+from demur.asking.meaning.lacks import LACKS, lacks
 from demur.asking.quoting import asked
 from demur.embedders.base import Vectors
 from demur.embedders.caching import CachedEmbedder, cached_in_memory, cached_on_disk
@@ -101,15 +101,10 @@ def find(library: Passages, question: str, depth: int) -> FoundPassages:
 
 
 def lacks_of(library: Passages, question: str, parts: IntArray, place: int) -> FloatArray:
-    """What a question has that the parts of an answer lack; one of them says how near the question is."""
+    """What a question has that the parts of an answer lack; `place` is that of one of them."""
     there = [library.passage(each) for each in parts.tolist()]
     text = "\n".join(f"{each.question}\n{each.searched}" for each in there)
-    one = library.passage(place)
-
-    def near(vectors: Vectors) -> FloatArray:
-        return np.array([_cosines(library, each, np.array([place]), [one])[1][0] for each in vectors])
-
-    return lacks(question, Row(one.question, text, near), library, maker().embed)
+    return lacks(question, library.passage(place).question or "", text, library, maker().embed)
 
 
 def _cosines(

@@ -1,13 +1,14 @@
-"""What a question has that the likeliest row of an FAQ lacks: an odd word, and names and numbers.
+"""What a question has that the likeliest row of an FAQ lacks: one thing for another, and names and numbers.
 
 A near miss, such as "Do you ship to Brazil?" where the row says Switzerland, is near in meaning, and often
-far ahead of the next row. A paraphrase too has words that the row lacks, but each brings it nearer.
+far ahead of the next row. Without the two countries both questions are one. A paraphrase too has words that
+the row lacks, but no pair of them is all that differs.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,48 +18,65 @@ from demur.kb.base import Passages
 from demur.text import STOPWORDS, token_spans
 from demur.types import FloatArray
 
-LACKS = "odd word", "odd pair", "names"
+LACKS = "odd pair", "names"
 """What is known of the first row; none is above 0.
 
-- odd word: by how much the question would be nearer to it without one of the words that it lacks
-- odd pair: by how much the two questions would be nearer without such a word of the one, and one of the row's
-  own question that is lacked in turn; squared, so a little is nothing
+- odd pair: how much of what is between the two questions goes when each loses what the other lacks: one to
+  three neighbouring words. It is the gain in cosine, squared, as a share of what the cosine is below 1; times
+  the square of the share of passages that have not the row's words, since what all have is no difference
 - names: the share of the question's words that are names or numbers which the row lacks
 """
-_MOST = 8  # words that are left out, one at a time: the rarest
+_MOST = 8  # words from which phrases are made: the rarest
+_LENGTH = 160  # over the words of a long text: so many of them, as each phrase is one more text to embed
+_LONG = 3  # words of a phrase
 _TITLED = 0.7  # where more words than that are written as names are, it is a title, and case says nothing
 _FEW = 3  # words in which that cannot be seen
 _ENDS = ".!?:"
-
-
-@dataclass(frozen=True)
-class Row:
-    """The question of a row of an FAQ, all the text of the row, and how near vectors are to it."""
-
-    question: str
-    text: str
-    near: Callable[[Vectors], FloatArray]
+_SPELT, _SHORT = 0.8, 5
+"""Words of so many letters that have so much in common are one, misspelt."""
 
 
 def lacks(
-    question: str, row: Row, library: Passages, embed: Callable[[Sequence[str]], Vectors]
+    question: str, own: str, text: str, library: Passages, embed: Callable[[Sequence[str]], Vectors]
 ) -> FloatArray:
-    """The values of `LACKS` for a row."""
+    """The values of `LACKS` for a row with a question of its own, and with this text in all."""
     stem = library.stem
-    words = lacking(question, row.text, stem)
+    words = lacking(question, text, stem)
     if not words:
         return np.zeros(len(LACKS))
-    asks, owns = (
-        [one, *(without(one, word, stem) for word in sorted(some, key=library.idf, reverse=True)[:_MOST])]
-        for one, some in ((question, words), (row.question, lacking(row.question, question, stem)))
-    )
-    vectors = embed([*asks, *owns])
-    near = row.near(vectors[: len(asks)])
-    pairs = (vectors[: len(asks)] @ vectors[len(asks) :].T).astype(np.float64)
-    pair = max(0.0, float((pairs[1:, 1:] - pairs[0, 0]).max(initial=0)))
     named = set(asked(" ".join(names(question)), stem)) & set(words)
     share = len(named) / len(asked(question, stem))
-    return 0.0 - np.array([max(0.0, float((near[1:] - near[0]).max())), pair**2, share])
+    return 0.0 - np.array([odd_pair(question, words, own, library, embed), share])
+
+
+def odd_pair(
+    question: str,
+    words: Sequence[str],
+    own: str,
+    library: Passages,
+    embed: Callable[[Sequence[str]], Vectors],
+) -> float:
+    """How far a phrase of each question, of the words that the other lacks, is all that differs."""
+    stem = library.stem
+
+    def phrases_of(text: str, lacked: Sequence[str]) -> list[tuple[int, int]]:
+        most = min(_MOST, max(2, _LENGTH // (len(text.split()) or 1)))
+        return phrases(text, sorted(lacked, key=library.idf, reverse=True)[:most], stem)
+
+    lacked = lacking(own, question, stem)
+    theirs, ours = phrases_of(question, words), phrases_of(own, lacked)
+    if not (theirs and ours):
+        return 0.0
+    asks = [question, *(without(question, *each) for each in theirs)]
+    vectors = embed([*asks, own, *(without(own, *each) for each in ours)]).astype(np.float64)
+    cosines = vectors[: len(asks)] @ vectors[len(asks) :].T
+    gains = np.maximum(cosines[1:, 1:] - cosines[0, 0], 0)
+    rare = np.array([max(map(library.idf, asked(own[slice(*each)], stem)), default=0.0) for each in ours])
+    having = np.exp(-rare)  # about the share of passages that have the rarest of these words
+    two = np.array(
+        [[not spelt_alike(question[slice(*one)], own[slice(*other)]) for other in ours] for one in theirs]
+    )
+    return float((gains**2 / max(1 - cosines[0, 0], 1e-6) * two * (1 - having) ** 2).max())
 
 
 def lacking(question: str, text: str, stem: str) -> list[str]:
@@ -68,13 +86,28 @@ def lacking(question: str, text: str, stem: str) -> list[str]:
     return [word for word in words if word not in there]
 
 
-def without(question: str, word: str, stem: str) -> str:
-    """The question without a word, whatever its endings."""
-    kept, end = [], 0
-    for start, stop in places([word], question, stem):
-        kept.append(question[end:start])
-        end = stop
-    return " ".join("".join([*kept, question[end:]]).split())
+def phrases(text: str, words: Sequence[str], stem: str) -> list[tuple[int, int]]:
+    """Where these words stand, alone and up to three of them side by side, from start to end."""
+    spans = places(words, text, stem)
+    return [
+        (start, spans[last][1])
+        for first, (start, _) in enumerate(spans)
+        for last in range(first, min(first + _LONG, len(spans)))
+        if all(spans[at + 1][0] - spans[at][1] == 1 for at in range(first, last))
+    ]
+
+
+def without(text: str, start: int, end: int) -> str:
+    """The text but for what stands there."""
+    return " ".join((text[:start] + text[end:]).split())
+
+
+def spelt_alike(one: str, other: str) -> bool:
+    """Whether two words are one, but for a letter or two that are neither digits nor the first."""
+    one, other = one.lower(), other.lower()
+    if min(len(one), len(other)) < _SHORT or one[0] != other[0] or any(map(str.isdigit, one + other)):
+        return False
+    return difflib.SequenceMatcher(None, one, other).ratio() >= _SPELT
 
 
 def names(question: str) -> list[str]:
