@@ -25,8 +25,19 @@ from types import ModuleType
 from typing import Any
 
 
+_LONGEST = 2000
+
+
 class DemurError(Exception):
-    """An error whose message is meant for the user: what, why, and what to do."""
+    """An error whose message is meant for the user: what, why, and what to do.
+
+    What a broken file holds may be long; of a long message the middle is left out.
+    """
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        half = _LONGEST // 2
+        return said if len(said) <= _LONGEST else f"{said[:half]} … {said[-half:]}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _revived, (type(self), str(self), dict(self.__dict__))  # errors travel between processes

@@ -19,10 +19,10 @@ def read_toml(kind: type[T], path: str | Path) -> T:
     """The dataclass that a file describes; what is wrong with it is one line with the file's name."""
     try:
         return build(kind, tomllib.loads(whole(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"not TOML ({error})", path=path, fix="correct the recipe") from None
     except UsageError as error:
         raise DataError(str(error), path=path) from None
+    except ValueError as error:  # a number of thousands of digits is no TOMLDecodeError
+        raise DataError(f"not TOML ({error})", path=path, fix="correct the recipe") from None
 
 
 def build(kind: type[T], values: Mapping[str, Any], where: str = "") -> T:

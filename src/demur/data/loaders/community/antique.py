@@ -34,7 +34,7 @@ def read_scan(pairs: Path, queries: Path, qrels: Path) -> Iterator[Pool]:
         place = members[0][0]
         if question not in ids:
             raise place.error(f"question {question!r} is not in {queries.name}", "obtain the files again")
-        documents = judged[ids[question]]
+        documents = judged.get(ids[question], [])
         if [grade for _, grade in documents] != [_grade(cells[3], at) for at, cells in members]:
             raise place.error(f"other grades than {qrels.name} for {ids[question]}", "obtain the files again")
         answers = zip(documents, members, strict=True)
