@@ -102,7 +102,8 @@ def embed(texts: Sequence[str]) -> Vectors:
 
 def known(question: str, own: str, answer: str = "", others: Sequence[str] = ()) -> list[float]:
     rows = [Passage(text, text, heading=text, question=text) for text in (own, *others)]
-    return lacks(question, own, f"{own}\n{answer}", Library(rows), embed).tolist()
+    found: list[float] = lacks(question, own, f"{own}\n{answer}", Library(rows), embed).tolist()
+    return found
 
 
 OTHERS = [f"Room {number}" for number in range(99)]
