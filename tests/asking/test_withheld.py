@@ -115,6 +115,16 @@ def test_too_few_entries_make_no_gate(library: Library) -> None:
         withheld(library).gate(0.1)
 
 
+def test_of_many_removed_entries_a_sample_is_asked_about(
+    library: Library, found: Withheld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("demur.asking.gates.withheld.ASKED", 8)
+    some = withheld(library, share=0.5)
+    assert some.removed == found.removed == 20 and some.taken == found.taken[:8]
+    assert np.allclose(some.confidence, found.confidence[:8], atol=1e-6), "the others are gone all the same"
+    assert some.gate(0.5).certificate.questions == 8
+
+
 def test_files_without_an_faq_are_refused() -> None:
     with pytest.raises(UsageError, match="have no FAQ"):
         withheld(Library(["One.", "Two."]))

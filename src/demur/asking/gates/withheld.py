@@ -39,6 +39,8 @@ from demur.text import content, tokenize
 from demur.types import FloatArray, Pool, Ranking
 
 TENTH = 0.1
+ASKED = 2000
+"""Entries that are asked about, of those removed: a sample says as much for any number of them."""
 MOST = 500
 """Entries of which each is left out alone, for the estimate."""
 ALIKE = 0.9
@@ -79,9 +81,11 @@ class Withheld:
     """What was answered to questions whose answers had been removed; any risk can then be asked."""
 
     entries: int
+    removed: int
     taken: tuple[Entry, ...]
+    """Those of the removed that were asked about."""
     confidence: FloatArray
-    """For each removed entry the highest of its wordings."""
+    """For each of these the highest of its wordings."""
     alone: tuple[Missed, ...]
     """The same for entries that were left out one at a time."""
     there: tuple[tuple[float, bool], ...]
@@ -147,9 +151,9 @@ def withheld(
         raise UsageError(f"{what}; {fix}")
     order = np.random.default_rng(seed).permutation(len(known)).tolist()
     count = max(1, round(share * len(known)))
-    taken = tuple(known[at] for at in order[:count])
-    gone = {place for each in taken for place in each.places}
-    confidence = np.zeros(count)
+    gone = {place for at in order[:count] for place in known[at].places}
+    taken = tuple(known[at] for at in order[: min(count, ASKED)])
+    confidence = np.zeros(len(taken))
     with _made([each for place, each in passages if place not in gone], library) as rest:
         search = by_meaning(rest)
         for at, each in enumerate(taken):
@@ -172,7 +176,7 @@ def withheld(
     if isinstance(library, ReadBase):
         data = made_on(whole, "entries")
     facts = {"seed": seed, "data": data, "ranker": whole.spec, "ranker_fingerprint": whole.fingerprint}
-    return Withheld(len(known), taken, confidence, tuple(alone), tuple(there), facts)
+    return Withheld(len(known), count, taken, confidence, tuple(alone), tuple(there), facts)
 
 
 def entries(passages: Sequence[tuple[int, Passage]]) -> list[Entry]:

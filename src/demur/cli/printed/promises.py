@@ -62,6 +62,7 @@ class GateWithoutLabels(Gate):
 
     scope: list[str]
     entries: int
+    removed: int
     estimates: Estimates
     alike: list[Alike]
 

@@ -68,6 +68,7 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
             "certificate": cast("Certificate", dict(certificate)),
             "scope": list(gate.scope),
             "entries": found.entries,
+            "removed": found.removed,
             "estimates": {
                 "left_out_alone": len(found.alone),
                 "left_out_and_answered": left_out,
@@ -77,11 +78,13 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
         }
         emit(told)
         return
+    few = certificate.questions < found.removed
+    asked = f", {certificate.questions:,} of them asked about" if few else ""
     lines = [
         gate.promise,
         "",
         f"threshold  {gate.threshold:.4g}, by the chance that an answer is right",
-        f"removed    {certificate.questions:,} of {found.entries:,} entries; {certificate.errors:,} answered",
+        f"removed    {found.removed:,} of {found.entries:,} entries{asked}; {certificate.errors:,} answered",
         f"bound      {percent(round(certificate.bound, 4))} of such questions answered",
         f"estimate   {percent(round(left_out, 4))} answered where one entry at a time is left out, of "
         f"{len(found.alone):,}; this is not a promise",
