@@ -26,7 +26,6 @@ from kb.places import Place, place
 __all__ = ["place"]  # a fixture
 RAY = [
     pytest.mark.slow,
-    pytest.mark.timeout(900),
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed; pip install 'demur[ray]'"),
 ]
 WORDS = "drill saw ladder tent rope lamp bench clock"

@@ -60,5 +60,6 @@ class Maker:
     def embed(self, texts: list[str]) -> Vectors:
         """One row per text."""
         if self.encoder.fingerprint != self.fingerprint:
-            raise DemurError("a machine has another encoder, or another demur")
+            what = "a machine of the cluster has another encoder, or another version of demur"
+            raise DemurError(f"{what}; install the same version on all of them")
         return self.encoder.embed(texts)
