@@ -146,6 +146,7 @@ def test_entries_that_are_nearly_the_same_are_listed(found: Withheld) -> None:
     pairs = {each.question: each.other for each in withheld(made, share=0.5).alike()}
     assert twin in pairs.values() and pairs[twin] == "How long may I keep a drill?"
     assert not any(each.cosine >= 0.9 for each in found.alike())
+    assert found.alike(0.01) == found.alike(0.5), "a low threshold makes no two entries one"
 
 
 def test_estimates_go_down_with_the_threshold(found: Withheld) -> None:

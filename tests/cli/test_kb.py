@@ -172,6 +172,7 @@ def test_what_is_added_is_found_by_meaning(
     shown = " ".join(capsys.readouterr().out.split())
     assert "so the network does not read it: When are you open?" in shown
     assert "has not read it" not in shown and "0 of" not in shown
+    assert "that the first passage lacks: days." in shown
 
 
 def test_files_go_in_while_another_process_makes_vectors(

@@ -59,6 +59,7 @@ def test_too_few_entries_are_a_failure_not_a_misuse(
         (["meaning", "selqa/dev", "--from", "faq.csv", "--without-labels"], "leave the rest out"),
         (["--from", "faq.csv", "--without-labels", "--apart", "2"], "2 is not a share of the entries"),
         (["--from", "faq.csv"], "name both"),
+        (["--kb", "faq.kb"], "write demur calibrate meaning --kb BASE"),
         (["bm25"], "name both"),
         ([], "name both"),
         (["bm25", "--kb", "away.kb"], "there is no knowledge base"),

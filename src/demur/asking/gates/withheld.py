@@ -45,6 +45,8 @@ MOST = 500
 """Entries of which each is left out alone, for the estimate."""
 ALIKE = 0.9
 """The cosine from which on questions count as nearly the same."""
+LIKELY = 0.5
+"""The chance from which on an answer may be that of two questions, however low a threshold is."""
 _SHARED = 8
 """Words of an answer: one so long that stands under two questions makes them one entry."""
 _OTHERS = 3
@@ -126,7 +128,8 @@ class Withheld:
 
     def alike(self, threshold: float = 1.0) -> list[Missed]:
         """Entries that nearly say what another one says, or are answered by it: each counts as an error."""
-        found = [each for each in self.alone if each.cosine >= ALIKE or each.chance >= threshold]
+        likely = max(threshold, LIKELY)
+        found = [each for each in self.alone if each.cosine >= ALIKE or each.chance >= likely]
         return sorted(found, key=lambda each: (-each.cosine, each.question))
 
 

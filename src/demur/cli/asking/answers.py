@@ -61,6 +61,10 @@ def show(
         _print(console, marked(shown, words, stem), f"{number}  ")
         _print(console, _origin(candidate))
         number += 1
+    if explain and (candidates := result.ranking.candidates) and "signals" in candidates[0].extra:
+        found = candidates[0].extra["matched"]
+        console.print()
+        _print(console, Text(_lacking([word for word in words if word not in found]), "dim italic"))
     for told in _promised(result, gate, explain, "--kb BASE" if of_base else "--from FILES"):
         console.print()
         _print(console, Text(told, "dim italic"))
@@ -103,6 +107,12 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, ask
         yield promise
     if explain and (far := notes(saved)):
         yield "\n".join(far)
+
+
+def _lacking(words: list[str]) -> str:
+    if not words:
+        return "The first passage has all words of the question."
+    return f"Words of the question that the first passage lacks: {', '.join(words)}."
 
 
 def _why(candidate: Candidate) -> Iterator[str]:

@@ -126,7 +126,8 @@ def calibrate(
         return
     if ranker is None or (data is None and kb is None):
         what = "a gate is made from a ranker and labelled questions"
-        raise UsageError(f"{what}; name both, or give an FAQ with --from FILES --without-labels")
+        both = "name both" if kb is None else "with --kb write demur calibrate meaning --kb BASE"
+        raise UsageError(f"{what}; {both}, or give an FAQ with --without-labels")
     if ranker == MEANING and not files:
         what = "meaning finds passages in files, and has no candidates to rank"
         raise UsageError(f"{what}; name the files with --from, or a knowledge base with --kb")
