@@ -21,7 +21,7 @@ def read_toml(kind: type[T], path: str | Path) -> T:
         return build(kind, tomllib.loads(whole(path)))
     except UsageError as error:
         raise DataError(str(error), path=path) from None
-    except ValueError as error:  # a number of thousands of digits is no TOMLDecodeError
+    except (ValueError, RecursionError) as error:  # thousands of digits or brackets are no TOMLDecodeError
         raise DataError(f"not TOML ({error})", path=path, fix="correct the recipe") from None
 
 
@@ -52,6 +52,6 @@ def _value(hint: Any, value: Any, where: str) -> Any:
             return build(one, value, f"{where}.")
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if hint is Any or type(value) is hint or type(value) in inner:
+    if hint is Any or type(value) is hint or (origin not in (list, dict) and type(value) in inner):
         return value
     raise UsageError(f"{where} is {value!r}, which must be of type {getattr(hint, '__name__', hint)}")
