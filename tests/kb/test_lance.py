@@ -146,6 +146,20 @@ def test_four_processes_write_in_turn(address: str, tmp_path: Path) -> None:
     assert kb.copies(int(kb.by_words("door", 1)[0][0])) == 11
 
 
+def test_a_lease_that_several_want_at_the_same_moment_is_tried_for_again(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change, conflicts = lease._change, iter([True, True, False, True, False, False])
+
+    def contested(lake: Lake, where: str, owner: str) -> bool:
+        if next(conflicts, False):
+            raise UsageError("another process writes to it")
+        return change(lake, where, owner)
+
+    monkeypatch.setattr(lease, "_change", contested)
+    assert kb.put("one", [Passage("1", "A rake.")]).status == "added"
+
+
 def test_one_who_writes_waits_for_another_or_is_told(kb: KnowledgeBase) -> None:
     other = KnowledgeBase(kb.path, wait=0.2)
     with kb._writing(), pytest.raises(UsageError, match="another process writes to it; try again"):

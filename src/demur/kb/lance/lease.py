@@ -6,6 +6,7 @@ Whoever waits takes it when it has stayed the same for long enough by a clock of
 from __future__ import annotations
 
 import logging
+import random
 import secrets
 import time
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from datetime import timedelta
 from threading import Event, Thread
 from typing import Any
 
-from demur.errors import DemurError
+from demur.errors import DemurError, UsageError
 from demur.kb.lance.lake import Lake, rows
 from demur.kb.lance.lines import NoTable, busy, told
 
@@ -22,6 +23,7 @@ LEASES = "leases"
 BEAT, PATIENCE = 4.0, 20.0
 """Seconds between two signs of life, and without one after which a holder counts as dead."""
 _PAUSE = 0.3
+_TRIES = 20
 _OFTEN, _KEPT = 50, timedelta(minutes=10)  # changes after which those older than this are deleted
 _NAMES = "write", "embed"
 _log = logging.getLogger(__name__)
@@ -85,6 +87,15 @@ def _holder(lake: Lake, name: str) -> tuple[str, int]:
 
 
 def _changed(lake: Lake, where: str, owner: str) -> bool:
+    """Whether a row was as `where` says, and has this owner now; who comes between is waited for."""
+    for _ in range(_TRIES):
+        with suppress(UsageError):  # several changed the table at the same moment, and another was first
+            return _change(lake, where, owner)
+        time.sleep(random.uniform(0, _PAUSE))
+    return _change(lake, where, owner)
+
+
+def _change(lake: Lake, where: str, owner: str) -> bool:
     with told(lake.address):
         table: Any = lake.table(LEASES)
         done = table.update(where=where, values_sql={"owner": f"'{owner}'", "beat": "beat + 1"})
