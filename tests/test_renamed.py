@@ -1,65 +1,21 @@
-"""Old spellings of public names still work, and say what they are called now."""
+"""Old spellings of names in specs still work, and say what they are called now."""
 
 from __future__ import annotations
-
-import importlib
-from pathlib import Path
 
 import pytest
 
 import demur
 from demur import renamed
-from demur.doubt.base import Proba
 from demur.experiments.recipe import Column, Row, Stage, Table
 from demur.experiments.runs import Run
-from demur.types import Pool
-
-
-@pytest.mark.parametrize(
-    ("module", "old", "new"),
-    [
-        ("demur.data.formats", "read", "read_pools"),
-        ("demur.data.formats", "write", "write_pools"),
-        ("demur.doubt", "opened", "open_doubt"),
-        ("demur.doubt", "taught", "train_doubt"),
-        ("demur.doubt", "Kept", "TrainedDoubt"),
-        ("demur.training", "Report", "Reporter"),
-        ("demur.embedders.caching", "kept", "cached_on_disk"),
-    ],
-)
-def test_old_names_are_the_new_ones_with_a_warning(module: str, old: str, new: str) -> None:
-    found = importlib.import_module(module)
-    with pytest.warns(DeprecationWarning, match=rf"{module}\.{old} is now called {new}; .* with demur 0\.2"):
-        assert getattr(found, old) is getattr(found, new)
-    with pytest.raises(AttributeError, match="has no attribute 'rede'"):
-        found.rede  # noqa: B018
-
-
-def test_a_program_with_the_old_names_reads_what_it_wrote(tmp_path: Path) -> None:
-    from demur.data import formats
-
-    pools = [Pool.of("who?", ["Ada did."], [1], id="a")]
-    with pytest.warns(DeprecationWarning):
-        formats.write(tmp_path / "pools.jsonl", pools)  # type: ignore[attr-defined]
-    with pytest.warns(DeprecationWarning):
-        assert list(formats.read(tmp_path / "pools.jsonl")) == pools  # type: ignore[attr-defined]
-
 
 FORUM = 'fusion(rankers="overlap; {}")'
-
-
-def test_a_doubt_says_its_confidence_by_the_old_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Proba, "confidence_of", lambda self, seen, others=(): (seen, others))
-    with pytest.warns(DeprecationWarning, match=r"Proba\.sure is now called confidence_of"):
-        assert Proba().sure("seen", others=["others"]) == ("seen", ["others"])
 
 
 def test_an_old_name_in_a_spec_builds_the_same_ranker(caplog: pytest.LogCaptureFixture) -> None:
     renamed._tell.cache_clear()
     old = demur.ranker(FORUM.format("telling(thanks=2)"))
-    assert caplog.messages == [
-        "the ranker telling is now called forum-prior; the old name goes with demur 0.2"
-    ]
+    assert caplog.messages == ["the ranker telling is now called forum-prior; write the new name"]
     new = demur.ranker(FORUM.format("forum-prior(thanks=2)"))
     assert len(caplog.messages) == 1, "of the new name there is nothing to say, of the old one once"
     assert (

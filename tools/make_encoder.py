@@ -23,7 +23,7 @@ ANSWERS = 2  # of each question, spread over its candidates
 CARD = """# encoder: texts as vectors, without torch
 
 all-MiniLM-L6-v2 of the sentence-transformers project (Apache-2.0; 6 layers of 384 numbers, taught on a
-billion pairs of English sentences), in bytes, with its tokenizer; made for demur {version} by
+billion pairs of English sentences), in bytes, with its tokenizer; made with demur {version} by
 `python -m tools.make_encoder`. It is what the ranker `encoder` and the finding by meaning of `demur ask` use.
 
 ```python

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from demur.risk.gates.gate import calibrate
     from demur.types import Abstention, Answer, Candidate, Pool, Ranking, Span
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Abstention",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from demur.renamed import old_names
-
 if TYPE_CHECKING:
     from demur.doubt.base import Doubt, doubt
     from demur.doubt.doubt_folder import TrainedDoubt, open_doubt, save, train_doubt
@@ -37,12 +35,10 @@ _HOMES = {
     },
 }
 
-_old = old_names(__name__, {"opened": "open_doubt", "taught": "train_doubt", "Kept": "TrainedDoubt"})
-
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        return _old(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"demur.doubt.{_HOMES[name]}"), name)
 
 

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from demur import registry
 from demur.doubt.observed import Observed
 from demur.errors import UsageError
-from demur.renamed import old_method
 from demur.risk.predictions import BoolArray
 from demur.specs import Setting, Spelled
 from demur.types import FloatArray
@@ -40,8 +39,6 @@ class Doubt(Spelled, ABC):
 
         `others` are what other readers, or the same at other times, say of the same spans.
         """
-
-    sure = old_method("sure", "confidence_of")
 
     @property
     def needs_fitting(self) -> bool:

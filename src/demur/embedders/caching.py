@@ -11,21 +11,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from demur.embedders.base import Embedder, Tokens, Vectors
 from demur.embedders.vector_store import BoolArray, Keys, Shelf
 from demur.errors import DataError
-from demur.renamed import old_names
 
 _ON_DISK: ContextVar[bool] = ContextVar("on disk", default=False)
 _BYTES = 1 << 26  # of vectors in memory, for each embedder
 _log = logging.getLogger("demur")
-
-if not TYPE_CHECKING:
-    __getattr__ = old_names(__name__, {"kept": "cached_on_disk"})
 
 
 class Store(Protocol):

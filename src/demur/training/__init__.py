@@ -7,7 +7,6 @@ from typing import Any
 
 from demur import registry
 from demur.errors import UsageError
-from demur.renamed import old_names
 from demur.specs import Setting
 from demur.training.base import Reporter, Trainer
 
@@ -17,8 +16,6 @@ SEEDS = 2**32
 """How many seeds there are: all libraries that draw take these."""
 _FASTEST = 1e30  # no net learns with that; far above, not even the steps are numbers
 _RATES = "learning_rate", "generator_rate"
-
-__getattr__ = old_names(__name__, {"Report": "Reporter"})
 
 
 def trainer(spec: str, **settings: Setting) -> Trainer:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from demur.data.formats import jsonl, parquet
 from demur.data.formats.known import FORMATS, Format, by_first_line, by_name, format_named
 from demur.data.formats.shared.checks import repeated, shown, unwritable
 from demur.data.formats.trec import read_qrels, read_run, run_lines, write_qrels, write_run
 from demur.errors import DataError, UsageError
-from demur.renamed import old_names
 from demur.types import Pool
 
 __all__ = [
@@ -31,9 +29,6 @@ __all__ = [
     "write_qrels",
     "write_run",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = old_names(__name__, {"read": "read_pools", "write": "write_pools"})
 
 
 def read_pools(path: str | Path, format: str | None = None) -> Iterator[Pool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from demur.reading.confidence import ConfidenceModel, names
 from demur.reading.normalise import overlap
 from demur.reading.one_pass import OnePassReader
 from demur.reading.published import golds
-from demur.renamed import old_names
 from demur.types import Candidate, FloatArray, Pool
 
 _FIRST = 3  # passages of each pool, in mini's order: those that may be shown
@@ -23,9 +22,6 @@ _ALIKE = 0.5  # F1 of words from which a quote is right
 _USUAL = (0.005, 0.995)  # between these quantiles of a signal more is more; beyond them it says no more
 
 L = TypeVar("L", bound=OnePassReader)
-
-if not TYPE_CHECKING:
-    __getattr__ = old_names(__name__, {"teach": "train_confidence"})
 
 
 def fit_confidence(mini: L, pools: Sequence[Pool], made: Mapping[str, Any] | None = None) -> ConfidenceModel:
