@@ -78,8 +78,8 @@ def text(
     made = [store.open_folder(network, check=False).made for network in networks]
     parts = [
         "# mini: ranks, reads and doubts in one pass",
-        f"The small model that comes with demur, made by version {demur.__version__}: six layers of 384 numbers, in bytes, "
-        f"{size:.1f} MB with its tokenizer. For a question and passages it says of each how well it answers, "
+        f"The small model that comes with demur, made by version {demur.__version__}: six layers of 384 "
+        f"numbers, in bytes, {size:.1f} MB with its tokenizer. For a question and passages it says of each how well it answers, "
         "what it would quote, and how sure it is of both.",
         f"## How to use it\n\n{_USE}",
         measured(mini, gate, count, say),
