@@ -79,8 +79,8 @@ def text(
     parts = [
         "# mini: ranks, reads and doubts in one pass",
         f"The small model that comes with demur, made by version {demur.__version__}: six layers of 384 "
-        f"numbers, in bytes, {size:.1f} MB with its tokenizer. For a question and passages it says of each how well it answers, "
-        "what it would quote, and how sure it is of both.",
+        f"numbers, in bytes, {size:.1f} MB with its tokenizer. For a question and passages it says of each "
+        "how well it answers, what it would quote, and how sure it is of both.",
         f"## How to use it\n\n{_USE}",
         measured(mini, gate, count, say),
         "## Limits\n\n" + _LIMITS.format(max_length=mini.max_length, longest=mini.longest),
