@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -98,20 +98,25 @@ def haystack(folder: Path) -> Contender:
 
 
 def pyterrier(folder: Path) -> Contender:
-    """The scorer of texts of PyTerrier's plugin for dense retrieval, over all pairs at once."""
+    """PyTerrier's plugin for dense retrieval: each text is encoded once, then its scorer takes all pairs."""
     frame = import_module("pandas").DataFrame
-    scorer = import_module("pyterrier_dr").SBertBiEncoder(str(folder), device="cpu").text_scorer()
+    model = import_module("pyterrier_dr").SBertBiEncoder(str(folder), device="cpu")
 
     def predict(pairs: list[tuple[str, str]]) -> Any:
-        numbers = {
-            question: str(number) for number, question in enumerate(dict.fromkeys(q for q, _ in pairs))
-        }
-        rows = [(numbers[question], question, str(at), text) for at, (question, text) in enumerate(pairs)]
-        found = scorer(frame(rows, columns=["qid", "query", "docno", "text"]))
-        by_place = dict(zip(found["docno"], found["score"], strict=True))
-        return [by_place[str(at)] for at in range(len(pairs))]
+        questions, texts = (_numbered(side) for side in zip(*pairs, strict=True))
+        queries = model.query_encoder()(frame(questions.items(), columns=["query", "qid"]))
+        documents = model.doc_encoder()(frame(texts.items(), columns=["text", "docno"]))
+        asked = [(questions[question], texts[text]) for question, text in pairs]
+        both = frame(asked, columns=["qid", "docno"]).drop_duplicates()
+        found = model.scorer()(both.merge(queries, on="qid").merge(documents, on="docno"))
+        by_pair = dict(zip(zip(found["qid"], found["docno"], strict=True), found["score"], strict=True))
+        return [by_pair[each] for each in asked]
 
     return AllPairs(predict)
+
+
+def _numbered(texts: Iterable[str]) -> dict[str, str]:
+    return {text: str(number) for number, text in enumerate(dict.fromkeys(texts))}
 
 
 def rerankers(folder: Path) -> Contender:
