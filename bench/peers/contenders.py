@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -98,25 +97,8 @@ def haystack(folder: Path) -> Contender:
 
 
 def pyterrier(folder: Path) -> Contender:
-    """PyTerrier's plugin for dense retrieval: each text is encoded once, then its scorer takes all pairs."""
-    frame = import_module("pandas").DataFrame
-    model = import_module("pyterrier_dr").SBertBiEncoder(str(folder), device="cpu")
-
-    def predict(pairs: list[tuple[str, str]]) -> Any:
-        questions, texts = (_numbered(side) for side in zip(*pairs, strict=True))
-        queries = model.query_encoder()(frame(questions.items(), columns=["query", "qid"]))
-        documents = model.doc_encoder()(frame(texts.items(), columns=["text", "docno"]))
-        asked = [(questions[question], texts[text]) for question, text in pairs]
-        both = frame(asked, columns=["qid", "docno"]).drop_duplicates()
-        found = model.scorer()(both.merge(queries, on="qid").merge(documents, on="docno"))
-        by_pair = dict(zip(zip(found["qid"], found["docno"], strict=True), found["score"], strict=True))
-        return [by_pair[each] for each in asked]
-
-    return AllPairs(predict)
-
-
-def _numbered(texts: Iterable[str]) -> dict[str, str]:
-    return {text: str(number) for number, text in enumerate(dict.fromkeys(texts))}
+    """The vectors of PyTerrier's plugin for dense retrieval."""
+    return Encoder(import_module("pyterrier_dr").SBertBiEncoder(str(folder), device="cpu").encode_docs)
 
 
 def rerankers(folder: Path) -> Contender:
