@@ -109,8 +109,8 @@ def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] =
     say_where(place)
 
 
-def planned(plan: Plan, json: bool) -> None:
-    """Tell what the labels could promise, risk by risk."""
+def planned(plan: Plan, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
+    """Tell what the labels could promise, risk by risk; `also` stands in the JSON too."""
     from dataclasses import asdict
 
     from rich.table import Table
@@ -118,7 +118,7 @@ def planned(plan: Plan, json: bool) -> None:
     from demur.risk.gates.certificate import percent
 
     if json:
-        emit(asdict(plan))
+        emit({**also, **asdict(plan)})
         return
     table = Table(box=None, pad_edge=False)
     for name, justify in (
@@ -155,12 +155,12 @@ def _round(number: int) -> str:
     return f"{float(f'{number:.2g}'):,.0f}"
 
 
-def checked(check: Check, json: bool) -> None:
+def checked(check: Check, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
     """Tell what new data say of a gate; exit with 1 if they contradict it."""
     from dataclasses import asdict
 
     if json:
-        emit({**asdict(check), "contradicted": check.contradicted, "shifted": check.shifted})
+        emit({**also, **asdict(check), "contradicted": check.contradicted, "shifted": check.shifted})
     else:
         for sentence in check.sentences:
             stdout().print(sentence, markup=False)
