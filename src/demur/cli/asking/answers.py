@@ -37,6 +37,7 @@ def show(
 
     from demur.asking.quoting import asked
     from demur.cli.asking.quotations import line, marked, passage
+    from demur.cli.asking.reasons import reasons
 
     words = asked(result.question, stem)
     others = list(result.ranking.candidates)
@@ -61,10 +62,9 @@ def show(
         _print(console, marked(shown, words, stem), f"{number}  ")
         _print(console, _origin(candidate))
         number += 1
-    if explain and (candidates := result.ranking.candidates) and "signals" in candidates[0].extra:
-        found = candidates[0].extra["matched"]
+    for told in reasons(result.ranking.candidates, words) if explain else ():
         console.print()
-        _print(console, Text(_lacking([word for word in words if word not in found]), "dim italic"))
+        _print(console, Text(told, "dim italic"))
     for told in _promised(result, gate, explain, "--kb BASE" if of_base else "--from FILES"):
         console.print()
         _print(console, Text(told, "dim italic"))
@@ -72,12 +72,9 @@ def show(
 
 
 def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, asked: str) -> Iterator[str]:
-    """How sure the answer is, what is promised about it, how far that goes, and why it is likely."""
+    """How sure the answer is, what is promised about it, and how far that goes."""
     from demur.asking.quoting import same
     from demur.risk.gates.certificate import sure
-
-    if explain and result.ranking.candidates:
-        yield from _why(result.ranking.candidates[0])
 
     if (
         isinstance(result, Answer)
@@ -107,30 +104,6 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, ask
         yield promise
     if explain and (far := notes(saved)):
         yield "\n".join(far)
-
-
-def _lacking(words: list[str]) -> str:
-    if not words:
-        return "The first passage has all words of the question."
-    return f"Words of the question that the first passage lacks: {', '.join(words)}."
-
-
-def _why(candidate: Candidate) -> Iterator[str]:
-    """What each thing known of a passage adds to the odds that it is right; nothing without a chance."""
-    if "signals" not in candidate.extra:
-        return
-    known: dict[str, float] = candidate.extra["signals"]
-    told = ", ".join(f"{name} {value:.3g}" for name, value in known.items())
-    yield f"What is known of the first passage: {told}."
-    adds = ", ".join(f"{name} {value:+.2f}" for name, value in candidate.extra["adds"].items())
-    yield f"What adds up to the log of its odds: {adds}."
-    if question := candidate.extra["question"]:
-        yield f"It answers a question of its own, so the network does not read it: {question}"
-    elif "score" not in known and not candidate.extra.get("cut"):
-        yield "The network has not read it."
-    if cut := candidate.extra.get("cut"):
-        many = "1 passage" if cut == 1 else f"{cut} passages"
-        yield f"The budget left {many} unread that would have been read again without one."
 
 
 def _origin(candidate: Candidate, words: list[str] | None = None) -> Text:
