@@ -65,6 +65,7 @@ class UnknownName(UsageError, LookupError):
         close = difflib.get_close_matches(name.lower(), lowered, n=1)
         hint = f"did you mean {lowered[close[0]]!r}? " if close else ""
         super().__init__(f"unknown {kind} {name!r}; {hint}known: {', '.join(names)}{also}")
+        self.kind, self.name, self.known, self.also = kind, name, names, also
 
 
 class DataError(DemurError, ValueError):
