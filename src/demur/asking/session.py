@@ -96,8 +96,12 @@ class Session:
                 if isinstance(search, ByMeaning) and search.read < search.wanted:
                     left = f"within {budget} {search.read} passages are read, it holds for {search.wanted}"
                     why = f"{left}; allow more time, or leave the budget out"
-                _log.warning("no gate is set: %s", why)
                 least = max(least, least_of(judge))  # without its promise, but no less careful
+                if least > LEAST:
+                    stays = f"; its threshold stays: what is less likely than {least:.2g} is no answer"
+                    _log.warning("the gate is set aside: %s%s", why, stays)
+                else:
+                    _log.warning("no gate is set: %s", why)
                 judge = None
         search = replace(search, reading=quoting is not None and quoting is search.ranker)
         return cls(search, quoting, judge, least)

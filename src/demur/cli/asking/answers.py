@@ -27,11 +27,13 @@ def show(
     gate: Gate | None = None,
     explain: bool = False,
     of_base: bool = False,
+    least: float | None = None,
 ) -> None:
     """Print the best passage whole and the others in two lines each, or the reason for saying nothing.
 
     The question's words are marked, with whatever ending in the language to stem. Of a gate its promise is
-    printed, and how far it goes if that is to be explained.
+    printed, and how far it goes if that is to be explained; of one that is set aside, the chance that is the
+    least it would have answered.
     """
     from rich.text import Text
 
@@ -65,16 +67,18 @@ def show(
     for told in reasons(result.ranking.candidates, words) if explain else ():
         console.print()
         _print(console, Text(told, "dim italic"))
-    for told in _promised(result, gate, explain, "--kb BASE" if of_base else "--from FILES"):
+    for told in _promised(result, gate, explain, "--kb BASE" if of_base else "--from FILES", least):
         console.print()
         _print(console, Text(told, "dim italic"))
     console.print()
 
 
-def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, asked: str) -> Iterator[str]:
+def _promised(
+    result: Answer | Abstention, gate: Gate | None, explain: bool, asked: str, least: float | None
+) -> Iterator[str]:
     """How sure the answer is, what is promised about it, and how far that goes."""
     from demur.asking.quoting import same
-    from demur.risk.gates.certificate import sure
+    from demur.risk.gates.certificate import sure, told_apart
 
     if (
         isinstance(result, Answer)
@@ -88,7 +92,11 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, ask
             chance = "chance" in result.candidate.extra
             by = "the chance that it is right" if chance else "by the reader"
             stated = "" if result.confidence is None else f"Confidence {sure(result.confidence)}, {by}. "
-            yield f"{stated}No gate is set, so nothing is promised about errors."
+            if chance and least is not None and result.confidence is not None:
+                shown, enough = told_apart(result.confidence, least)
+                stated = f"Confidence {shown}, {by}, where {enough} is enough. "
+            which = "No gate is set" if least is None else "The gate is set aside"
+            yield f"{stated}{which}, so nothing is promised about errors."
         return
     from demur.asking.gates.base_gate import BaseGate
     from demur.cli.risk.promises import confident, elsewhere, notes
