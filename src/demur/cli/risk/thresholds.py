@@ -115,6 +115,7 @@ def planned(plan: Plan, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
 
     from rich.table import Table
 
+    from demur.errors import labels_needed
     from demur.risk.gates.certificate import percent
 
     if json:
@@ -133,13 +134,7 @@ def planned(plan: Plan, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
             threshold = "all pass" if level.threshold is None else f"{level.threshold:.4g}"
             table.add_row(percent(level.risk), percent(round(level.coverage, 3)), threshold, "enough")
         else:
-            if level.more is not None:
-                more = f"about {_round(level.more)} more"
-            elif level.fewest is not None:
-                more = f"too few to say; {level.fewest:,} answers or more"
-            else:
-                more = "too many are wrong at every threshold"
-            table.add_row(percent(level.risk), "–", "–", more)
+            table.add_row(percent(level.risk), "–", "–", labels_needed(level.more, level.fewest))
     console = stdout()
     console.print(table)
     if any(level.coverage is None for level in plan.levels):
@@ -148,11 +143,6 @@ def planned(plan: Plan, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
     told = f"{plan.questions:,} labelled questions, {plan.tested:,} of them tested on"
     console.print(f"\n{plan.ranker}, {plan.qualifier}: {told}", markup=False)
     console.print(f"Each risk by itself, with {percent(plan.confidence)} confidence.", markup=False)
-
-
-def _round(number: int) -> str:
-    """A forecast has two digits at best."""
-    return f"{float(f'{number:.2g}'):,.0f}"
 
 
 def checked(check: Check, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
