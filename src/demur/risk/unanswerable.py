@@ -56,7 +56,7 @@ def _refused(answered: int, count: int, risk: float, delta: float) -> NoThreshol
     share, sure = percent(risk), percent(1 - delta)
     said = (
         f"{removed} cannot promise that at most {share} of such questions are answered, with {sure} "
-        f"confidence; {reach}; for {share} remove more: it takes {needed:,} entries if {none} is answered, so "
-        f"an FAQ of {2 * needed:,} entries with --apart 0.5, or of {10 * needed:,} with --apart 0.1"
+        f"confidence; {reach}; for {share} remove more: it takes {needed:,} entries if {none} is answered, "
+        f"so an FAQ of {2 * needed:,} entries with --apart 0.5, or of {10 * needed:,} with --apart 0.1"
     )
     return NoThreshold(risk, 1 - delta, count, lowest, needed - count, said=said)
