@@ -28,6 +28,13 @@ RANK = "rank", "--candidates", "answers.txt"
 MISTAKES = [
     ((*RANK, ""), "the question is empty; write one in quotes"),
     (("ask", " ", "--from", "guide.md"), "the question is empty; write one in quotes"),
+    (("ask", "who?", "--top", "0"), "--top 0 is not a whole number of 1 or more; write one, such as 5"),
+    (("ask", "who?", "--lapse", "nan"), "--lapse nan is not a number from 0 to 1; write one"),
+    (("kb", "update", "a.kb", "--every", "x"), "--every x is not a number from 0.1 to 86400; write one"),
+    (("calibrate", "bm25", "labelled.jsonl", "--seed", "-1"), "--seed -1 is not a whole number of 0 or more"),
+    (("serve", "--port", "70000"), "--port 70000 is not a whole number from 0 to 65535; write one, such as"),
+    (("serve", "--max-body", "inf"), "--max-body inf is not a number from 0.001 to 100000; write one"),
+    (("ask", "who?", "--risk", "some"), "--risk some is not a number; write one"),
     (("rank", "who?", "--candidates", "empty.txt"), "empty.txt: no candidates; write one to a line"),
     ((*RANK, "who?", "--ranker", "modle/"), "modle/: no such folder; name the folder of a model"),
     (("ask", "who?", "--from", "guide.md", "--ranker", "meanin"), "did you mean 'meaning'? known: acnn, "),
