@@ -64,3 +64,20 @@ def test_a_chance_that_is_not_its_sum_is_said_to_be_another() -> None:
     told = "\n".join(reasons([Candidate("a", "A", None, asked), Candidate("b", "B", None, extra)], []))
     assert "The chance of passage 1 is not what its sum says: its question is the one that was asked" in told
     assert "The chance of passage 2 is not what its sum says: the network has not read it" in told
+
+
+def test_rows_with_the_same_question_are_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("faq.csv").write_text(FAQ + "Where do you ship?,To Brazil.\n", "utf-8")
+    Path("long.csv").write_text(f"question,answer\nDo you ship?,{'Yes we do. ' * 200}\n", "utf-8")
+    for question, source, told in (
+        ("where do you ship", "faq.csv", True),
+        ("When are you open?", "faq.csv", False),
+        ("Do you ship?", "long.csv", False),  # parts of one answer are no other answers
+    ):
+        run(monkeypatch, "ask", question, "--from", source)
+        shown = capsys.readouterr().out
+        assert ("Passage 2 answers the same question as passage 1" in shown) == told
+        assert not told or shown.index("Austria") < shown.index("2  To Brazil.")

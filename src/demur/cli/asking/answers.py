@@ -64,6 +64,9 @@ def show(
         _print(console, marked(shown, words, stem), f"{number}  ")
         _print(console, _origin(candidate))
         number += 1
+    if isinstance(result, Answer) and (also := _also_answer(result)):
+        console.print()
+        _print(console, Text(also, "dim italic"))
     for told in reasons(result.ranking.candidates, words) if explain else ():
         console.print()
         _print(console, Text(told, "dim italic"))
@@ -71,6 +74,20 @@ def show(
         console.print()
         _print(console, Text(told, "dim italic"))
     console.print()
+
+
+def _also_answer(result: Answer) -> str:
+    """Which of the other passages answer the very question that the first one does, each from another row."""
+    question, first = result.candidate.extra["question"], result.candidate.id.partition("+")[0]
+    others = [
+        str(number)
+        for number, each in enumerate(result.ranking.candidates[1:], 2)
+        if question and each.extra["question"] == question and each.id.partition("+")[0] != first
+    ]
+    if not others:
+        return ""
+    which = f"Passage {others[0]} answers" if len(others) == 1 else f"Passages {', '.join(others)} answer"
+    return f"{which} the same question as passage 1: these files have several answers to it."
 
 
 def _promised(
