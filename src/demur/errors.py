@@ -65,6 +65,7 @@ class UnknownName(UsageError, LookupError):
         close = difflib.get_close_matches(name.lower(), lowered, n=1)
         hint = f"did you mean {lowered[close[0]]!r}? " if close else ""
         super().__init__(f"unknown {kind} {name!r}; {hint}known: {', '.join(names)}{also}")
+        self.kind, self.name, self.known, self.also = kind, name, names, also
 
 
 class DataError(DemurError, ValueError):
@@ -120,23 +121,22 @@ class NoThreshold(DemurError):
             if lowest is None
             else f"the lowest they can promise is {100 * lowest:.4g} %"
         )
-        if more is not None:
-            needed = f"for {asked} label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"
-        elif fewest is not None:
-            needed = (
-                f"for {asked} label more and try again: even without an error it takes {fewest:,} answers, "
-                "and these are too few to say how often it errs"
-            )
-        else:
-            needed = (
-                f"more labels would not help to reach {asked}, as more are wrong at every threshold; "
-                "improve the ranker or its confidence"
-            )
+        help = "" if more is not None or fewest is not None else "; improve the ranker or its confidence"
+        needed = f"for {asked} {labels_needed(more, fewest)}{help}"
         super().__init__(
             said
             or f"{questions:,} labelled questions cannot promise that at most {asked} of the answers are "
             f"wrong, with {100 * confidence:.4g} % confidence; {reach}; {needed}"
         )
+
+
+def labels_needed(more: int | None, fewest: int | None) -> str:
+    """What to do where the labels carry no promise: the forecast, the least that it takes, or neither."""
+    if more is not None:
+        return f"label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"
+    if fewest is not None:
+        return f"label more: it takes {fewest:,} answers if none is wrong"
+    return "more labels would not help: too many are wrong at every threshold"
 
 
 class MissingExtra(DemurError, ImportError):

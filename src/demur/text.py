@@ -75,7 +75,7 @@ def stemmer(language: str) -> Callable[[str], str]:
     import snowballstemmer
 
     if language not in snowballstemmer.algorithms():
-        raise UnknownName("language to stem", language, snowballstemmer.algorithms())
+        raise UnknownName("language to stem", language, [*snowballstemmer.algorithms(), "none"])
     cut, alone = snowballstemmer.stemmer(language).stemWord, Lock()
 
     @lru_cache(maxsize=1 << 17)

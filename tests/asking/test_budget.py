@@ -70,7 +70,9 @@ def test_a_gate_that_does_not_fit_a_budget_says_so(caplog: pytest.LogCaptureFixt
     theirs = find_gate(None, "meaning", files=True)
     assert theirs is not None
     assert session.gate is None and session.least == theirs.threshold, "no less careful for it"
-    assert "no gate is set: within 150ms 3 passages are read, it holds for 12; allow more" in caplog.text
+    assert (
+        "the gate is set aside: within 150ms 3 passages are read, it holds for 12; allow more" in caplog.text
+    )
 
 
 def test_a_budget_is_for_meaning() -> None:

@@ -63,12 +63,22 @@ def test_an_answer_names_what_was_asked_in_the_command_that_makes_a_gate(
     assert f"LABELLED {asked}`" in " ".join(capsys.readouterr().out.split())
 
 
-def test_it_holds_for_what_ranks_as_it_was_calibrated(caplog: pytest.LogCaptureFixture) -> None:
+def test_it_holds_for_what_ranks_as_it_was_calibrated(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert Session.open(TEXTS, budget="60s").gate == open_gate(MEANING_GATES)
     assert not caplog.text
-    assert Session.open(TEXTS, stem="none").gate is None and "no gate is set" in caplog.text
+    session = Session.open(TEXTS, stem="none")
+    assert session.gate is None and "with stem=english, not with stem=none" in caplog.text
+    assert f"what is less likely than {session.least:.2g} is no answer" in caplog.text
+    refused = session.ask("Who won the chess championship?")
+    assert isinstance(refused, Abstention) and "the threshold of the gate that is set aside" in refused.reason
+    capsys.readouterr()
+    Shown(session).answer("How long are saws lent?")
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"where {session.least:.2g} is enough. The gate is set aside, so nothing is promised" in shown
     caplog.clear()
-    assert Session.open(TEXTS, budget="0.1ms").gate is None and "no gate is set" in caplog.text
+    assert Session.open(TEXTS, budget="0.1ms").gate is None and "the gate is set aside" in caplog.text
 
 
 def test_without_the_encoder_mini_ranks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,9 @@ def test_entries_that_are_taken_away_bound_how_often_strange_questions_are_answe
 
 
 def test_too_few_are_told_how_many_it_takes() -> None:
-    with pytest.raises(NoThreshold, match=r"8 entries .* it takes 14 or more") as error:
+    with pytest.raises(
+        NoThreshold, match=r"8 entries .* remove more: it takes 14 entries if none is"
+    ) as error:
         choose(np.full(8, 0.1), 0.2)
     assert (error.value.questions, error.value.more, error.value.lowest) == (8, 6, 0.32)
     assert choose(np.full(14, 0.1), 0.2).accepted == 0

@@ -174,6 +174,8 @@ def test_documents_found_by_meaning_are_asked_and_given_texts_are_ranked() -> No
         assert ranked.status_code == 200 and len(ranked.json()) == len(TEXTS)
     with pytest.raises(UsageError, match="there are no documents to find them in; name files with --from"):
         Service.open(ranker=MEANING)
+    with pytest.raises(UsageError, match="did you mean 'meaning'"):
+        Service.open(lambda: TEXTS, "tools", "meanin")
 
 
 def test_scores_are_those_of_demur_rank() -> None:

@@ -53,6 +53,8 @@ class Asked:
             if chance < self.least:
                 likely = f"the likeliest passage is right with a chance of {chance:.2g}"
                 likely = f"{likely}, less than {self.least:.2g}"
+                if self.least > LEAST:
+                    likely = f"{likely}, the threshold of the gate that is set aside"
                 return Abstention(self.question, f"{likely}{self._without_words()}", shown, chance)
             return _answer(shown, chance)
         if self.gate is None:

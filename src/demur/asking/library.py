@@ -15,7 +15,7 @@ from demur.asking.meaning.ranker import by_meaning
 from demur.asking.packaged import MEANING
 from demur.asking.searching import Search
 from demur.embedders.base import Vectors
-from demur.errors import UsageError
+from demur.errors import UnknownName, UsageError
 from demur.kb.files.documents import read_documents, readable
 from demur.kb.passages import Passage
 from demur.rankers import Ranker
@@ -129,7 +129,7 @@ class Library:
 
     def prepared(self, ranker: str | Ranker) -> Ranker:
         """The ranker, with the statistics of these passages where it needs any."""
-        ranker = resolve_ranker(ranker)
+        ranker = second_ranker(ranker)
         if not ranker.needs_preparing:
             return ranker
         candidates = tuple(Candidate(passage.id, passage.searched) for passage in self.passages)
@@ -153,6 +153,16 @@ class Library:
         for passage in self.passages:
             digest.update(hashlib.sha256(passage.searched.encode("utf-8", "surrogatepass")).digest())
         return digest.hexdigest()[:16]
+
+
+def second_ranker(who: str | Path | Ranker) -> Ranker:
+    """The ranker that scores again what is found; an unknown name is told all that files can be asked by."""
+    try:
+        return resolve_ranker(who)
+    except UnknownName as error:
+        if error.kind != "ranker" or not str(who).startswith(error.name):
+            raise
+        raise UnknownName("ranker", error.name, [*error.known, MEANING, AS_FOUND[1]], error.also) from None
 
 
 def _passages(documents: Documents) -> Iterator[Passage]:

@@ -12,7 +12,7 @@ from demur.asking import packaged
 from demur.asking.answering import Asked
 from demur.asking.gates.base_gate import BaseGate, lapse_of
 from demur.asking.gates.gate import NONE, Gate, check_search, find_gate, least_of, second_ranker_of
-from demur.asking.library import AS_FOUND, Documents, Library
+from demur.asking.library import AS_FOUND, Documents, Library, second_ranker
 from demur.asking.meaning.budget import milliseconds
 from demur.asking.meaning.ranker import LEAST, ByMeaning, by_meaning
 from demur.asking.meaning.tending import check_vectors, tend
@@ -23,7 +23,6 @@ from demur.errors import DemurError, UsageError
 from demur.kb.base import Passages, Searchable
 from demur.kb.read import ReadBase
 from demur.rankers import Ranker
-from demur.rankers import ranker as ranker_named
 from demur.types import Abstention, Answer
 
 _ONE_AT_A_TIME = RLock()  # models are shared by sessions, and some change while they run
@@ -79,7 +78,7 @@ class Session:
         else:
             what = f"these passages keep to stem={documents.stem}, not {stem}"
             raise UsageError(f"{what}; leave the language out")
-        known = who if who in (*AS_FOUND, MEANING) else ranker_named(who)
+        known = who if who in (*AS_FOUND, MEANING) else second_ranker(who)
         search = searching(library, known, budget)
         quoting, least = reader_for(reader, search.ranker), LEAST
         if judge is not None:
@@ -97,8 +96,12 @@ class Session:
                 if isinstance(search, ByMeaning) and search.read < search.wanted:
                     left = f"within {budget} {search.read} passages are read, it holds for {search.wanted}"
                     why = f"{left}; allow more time, or leave the budget out"
-                _log.warning("no gate is set: %s", why)
                 least = max(least, least_of(judge))  # without its promise, but no less careful
+                if least > LEAST:
+                    stays = f"; its threshold stays: what is less likely than {least:.2g} is no answer"
+                    _log.warning("the gate is set aside: %s%s", why, stays)
+                else:
+                    _log.warning("no gate is set: %s", why)
                 judge = None
         search = replace(search, reading=quoting is not None and quoting is search.ranker)
         return cls(search, quoting, judge, least)
@@ -202,7 +205,7 @@ def searching(library: Passages, who: str | Path | Ranker, budget: str | None = 
         if not isinstance(library, Library):
             tend(library)
         return by_meaning(library, budget=budget)
-    return Search(library, None if who in AS_FOUND else ranker_named(who))
+    return Search(library, None if who in AS_FOUND else second_ranker(who))
 
 
 def _of_base(base: ReadBase, ranker: str | Path | Ranker | None) -> tuple[str | Path | Ranker, Gate | None]:

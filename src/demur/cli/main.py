@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from demur import __version__, processor
 from demur.cli import data
@@ -26,12 +27,28 @@ from demur.cli.serving.serve import serve
 from demur.cli.training import vectors
 from demur.cli.training.export import export
 from demur.cli.training.train import train
-from demur.errors import DemurError
+from demur.errors import DemurError, UsageError
 
 FAILED, MISUSED = 1, 2
+_NUMBERS = "int_parsing", "float_parsing", "greater_than_equal", "less_than_equal"
+
+
+class Verbs(TyperGroup):
+    """The verbs; a wrong value of an option is said in one line, as all that is wrong."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a verb."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            if type(error) is not typer.BadParameter:  # an argument that is missing, say
+                raise
+            raise UsageError(_needed(error)) from None
+
 
 app = typer.Typer(
     name="demur",
+    cls=Verbs,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -92,6 +109,25 @@ def main() -> None:
         fix = "take smaller batches or nets, shorter texts, or a part of the data"
         sys.stderr.write(f"demur: there is not enough memory for this; {fix}\n")
         sys.exit(FAILED)
+
+
+def _needed(error: typer.BadParameter) -> str:
+    """What an option takes whose value is no such number; of other values what typer says."""
+    param: Any = error.param
+    try:
+        (found,) = error.__cause__.errors()  # type: ignore[union-attr]  # of pydantic, which reads the numbers
+        kind, value, bounds = found["type"], found["input"], found.get("ctx", {}).values()
+    except (AttributeError, ValueError, KeyError):
+        return error.format_message()
+    if kind not in _NUMBERS:
+        return error.format_message()
+    broken = "float" in kind or any(isinstance(each, float) for each in bounds)
+    needed = "a number" if broken else "a whole number"
+    least, most = getattr(param, "min", None), getattr(param, "max", None)
+    if least is not None:
+        needed += f" of {least:g} or more" if most is None else f" from {least:g} to {most:g}"
+    such = f", such as {param.default:g}" if param.default is not None else ""
+    return f"{param.opts[0]} {value} is not {needed}; write one{such}"
 
 
 def _too_large(error: Exception) -> bool:

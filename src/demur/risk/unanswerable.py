@@ -51,10 +51,12 @@ def _refused(answered: int, count: int, risk: float, delta: float) -> NoThreshol
         if lowest is None
         else f"the lowest they can promise is {percent(lowest)}"
     )
+    none = "no other" if answered else "none"
     removed = "1 entry that was removed" if count == 1 else f"{count:,} entries that were removed"
+    share, sure = percent(risk), percent(1 - delta)
     said = (
-        f"{removed} cannot promise that at most {percent(risk)} of "
-        f"such questions are answered, with {percent(1 - delta)} confidence; {reach}; it takes {needed:,} or "
-        f"more: an FAQ of {2 * needed:,} entries with --apart 0.5, or of {10 * needed:,} with --apart 0.1"
+        f"{removed} cannot promise that at most {share} of such questions are answered, with {sure} "
+        f"confidence; {reach}; for {share} remove more: it takes {needed:,} entries if {none} is answered, "
+        f"so an FAQ of {2 * needed:,} entries with --apart 0.5, or of {10 * needed:,} with --apart 0.1"
     )
     return NoThreshold(risk, 1 - delta, count, lowest, needed - count, said=said)

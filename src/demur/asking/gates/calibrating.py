@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +10,20 @@ import numpy as np
 
 from demur.asking.library import AS_FOUND, Library
 from demur.asking.packaged import MEANING
-from demur.asking.searching import Search
+from demur.asking.searching import Search, candidate
+from demur.kb.read import ReadBase
 from demur.rankers import Ranker
-from demur.text import tokenize
+from demur.text import content, tokenize
 from demur.types import Candidate, FloatArray, Pool, Ranking
 
 if TYPE_CHECKING:
+    from demur.kb.base import Passages
     from demur.kb.folder import KnowledgeBase
     from demur.risk.gates.gate import Gate
+
+
+_LOOKED_AT = 1_000
+"""Passages that are compared with a labelled one: those that share the most words with it."""
 
 
 def calibrate(
@@ -72,12 +78,39 @@ def judged_pools(search: Search, questions: Iterable[Pool]) -> list[Pool]:
 def judged_pool(ranking: Ranking, pool: Pool) -> Pool:
     """What was found for a labelled question, labelled as `judged_pools` does."""
     unknown = len(pool) > 0 and all(label is None for label in pool.labels)
-    positives = [candidate for candidate in pool.candidates if (candidate.label or 0) > 0]
+    positives = _positives(pool)
     candidates = [
         replace(one, label=None if unknown else _right(one, positives), extra={**one.extra, "score": score})
         for one, score in ranking
     ]
     return Pool(pool.id, pool.question, tuple(candidates))
+
+
+def not_in(library: Passages, questions: Iterable[Pool]) -> list[Pool]:
+    """The labelled questions of which no right passage is in a library, whatever a search finds."""
+    return [each for each in questions if each.positives and not any(_stands_in(library, each))]
+
+
+def _stands_in(library: Passages, pool: Pool) -> Iterator[bool]:
+    """For each right answer whether a passage is one; one whose words are all too common is taken to be."""
+    for positive in _positives(pool):
+        if not _bare(positive.text).strip():
+            yield bool(_with_id(library, positive.id))
+        elif content(tokenize(positive.text)):
+            places = library.by_words(positive.text, _LOOKED_AT)[0].tolist()
+            yield any(_right(candidate(library, place), [positive]) for place in places)
+        else:
+            yield True
+
+
+def _with_id(library: Passages, id: str) -> list[int]:
+    if isinstance(library, ReadBase):
+        return library.places(id)
+    return [place for place in range(len(library)) if library.passage(place).id == id]
+
+
+def _positives(pool: Pool) -> list[Candidate]:
+    return [candidate for candidate in pool.candidates if (candidate.label or 0) > 0]
 
 
 def _right(passage: Candidate, positives: Sequence[Candidate]) -> int:

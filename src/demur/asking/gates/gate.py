@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """In place of a gate: not even that of the ranker's folder."""
-_USUAL = {"ranker": "bm25"}  # where a search does not say
 _BASE = re.compile(r" of (.+), generation \d+ \(")  # of what a certificate says of its data
 _LIBRARY = "library"  # what a search of files is called as a ranker
 _log = logging.getLogger(__name__)
@@ -98,9 +97,10 @@ def check_search(gate: Gate, search: Search) -> None:
     try:
         gate.check_ranker(search.known_to(gate))
     except UsageError:
-        if not is_for_files(gate) or is_for_any_files(gate):
+        different = different_settings(gate, search) if is_for_files(gate) else ""
+        if not is_for_files(gate) or (is_for_any_files(gate) and not different):
             raise
-        if different := different_settings(gate, search):
+        if different:
             what, fix = different, "ask with the same ones, or calibrate a gate for these"
         elif base := _BASE.search(str(gate.certificate.get("data", ""))):
             what = f"this gate was calibrated on the knowledge base {base[1]}, not on these files"
@@ -113,12 +113,15 @@ def check_search(gate: Gate, search: Search) -> None:
 
 def different_settings(gate: Gate, search: Search) -> str:
     """Which settings of a search a gate was not calibrated with; nothing where all are the same."""
+    from demur.asking.meaning.ranker import READ
+
     made, now = (parse(spec).settings for spec in (_calibrated_for(gate), search.spec))
+    usual = {"ranker": "bm25", "read": READ}  # where a search does not say
     names = [name for name in sorted({*made, *now} - {"passages"}) if made.get(name) != now.get(name)]
     if not names:
         return ""
     then, here = (
-        ", ".join(f"{name}={some.get(name, _USUAL.get(name))}" for name in names) for some in (made, now)
+        ", ".join(f"{name}={some.get(name, usual.get(name))}" for name in names) for some in (made, now)
     )
     return f"this gate was calibrated with {then}, not with {here}"
 

@@ -150,7 +150,8 @@ def withheld(
     known = entries(passages)
     if len(known) < 2:
         what = "these files have no FAQ: fewer than two passages have a question of their own"
-        fix = "name a CSV or JSONL with question and answer, or a page whose headings are questions"
+        fix = "name a CSV or JSONL with question and answer, a text with lines Q: and A:, or a page whose "
+        fix += "headings are questions"
         raise UsageError(f"{what}; {fix}")
     order = np.random.default_rng(seed).permutation(len(known)).tolist()
     count = max(1, round(share * len(known)))

@@ -27,16 +27,19 @@ def show(
     gate: Gate | None = None,
     explain: bool = False,
     of_base: bool = False,
+    least: float | None = None,
 ) -> None:
     """Print the best passage whole and the others in two lines each, or the reason for saying nothing.
 
     The question's words are marked, with whatever ending in the language to stem. Of a gate its promise is
-    printed, and how far it goes if that is to be explained.
+    printed, and how far it goes if that is to be explained; of one that is set aside, the chance that is the
+    least it would have answered.
     """
     from rich.text import Text
 
     from demur.asking.quoting import asked
     from demur.cli.asking.quotations import line, marked, passage
+    from demur.cli.asking.reasons import reasons
 
     words = asked(result.question, stem)
     others = list(result.ranking.candidates)
@@ -61,23 +64,38 @@ def show(
         _print(console, marked(shown, words, stem), f"{number}  ")
         _print(console, _origin(candidate))
         number += 1
-    if explain and (candidates := result.ranking.candidates) and "signals" in candidates[0].extra:
-        found = candidates[0].extra["matched"]
+    if isinstance(result, Answer) and (also := _also_answer(result)):
         console.print()
-        _print(console, Text(_lacking([word for word in words if word not in found]), "dim italic"))
-    for told in _promised(result, gate, explain, "--kb BASE" if of_base else "--from FILES"):
+        _print(console, Text(also, "dim italic"))
+    for told in reasons(result.ranking.candidates, words) if explain else ():
+        console.print()
+        _print(console, Text(told, "dim italic"))
+    for told in _promised(result, gate, explain, "--kb BASE" if of_base else "--from FILES", least):
         console.print()
         _print(console, Text(told, "dim italic"))
     console.print()
 
 
-def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, asked: str) -> Iterator[str]:
-    """How sure the answer is, what is promised about it, how far that goes, and why it is likely."""
-    from demur.asking.quoting import same
-    from demur.risk.gates.certificate import sure
+def _also_answer(result: Answer) -> str:
+    """Which of the other passages answer the very question that the first one does, each from another row."""
+    question, first = result.candidate.extra["question"], result.candidate.id.partition("+")[0]
+    others = [
+        str(number)
+        for number, each in enumerate(result.ranking.candidates[1:], 2)
+        if question and each.extra["question"] == question and each.id.partition("+")[0] != first
+    ]
+    if not others:
+        return ""
+    which = f"Passage {others[0]} answers" if len(others) == 1 else f"Passages {', '.join(others)} answer"
+    return f"{which} the same question as passage 1: these files have several answers to it."
 
-    if explain and result.ranking.candidates:
-        yield from _why(result.ranking.candidates[0])
+
+def _promised(
+    result: Answer | Abstention, gate: Gate | None, explain: bool, asked: str, least: float | None
+) -> Iterator[str]:
+    """How sure the answer is, what is promised about it, and how far that goes."""
+    from demur.asking.quoting import same
+    from demur.risk.gates.certificate import sure, told_apart
 
     if (
         isinstance(result, Answer)
@@ -91,7 +109,11 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, ask
             chance = "chance" in result.candidate.extra
             by = "the chance that it is right" if chance else "by the reader"
             stated = "" if result.confidence is None else f"Confidence {sure(result.confidence)}, {by}. "
-            yield f"{stated}No gate is set, so nothing is promised about errors."
+            if chance and least is not None and result.confidence is not None:
+                shown, enough = told_apart(result.confidence, least)
+                stated = f"Confidence {shown}, {by}, where {enough} is enough. "
+            which = "No gate is set" if least is None else "The gate is set aside"
+            yield f"{stated}{which}, so nothing is promised about errors."
         return
     from demur.asking.gates.base_gate import BaseGate
     from demur.cli.risk.promises import confident, elsewhere, notes
@@ -107,30 +129,6 @@ def _promised(result: Answer | Abstention, gate: Gate | None, explain: bool, ask
         yield promise
     if explain and (far := notes(saved)):
         yield "\n".join(far)
-
-
-def _lacking(words: list[str]) -> str:
-    if not words:
-        return "The first passage has all words of the question."
-    return f"Words of the question that the first passage lacks: {', '.join(words)}."
-
-
-def _why(candidate: Candidate) -> Iterator[str]:
-    """What each thing known of a passage adds to the odds that it is right; nothing without a chance."""
-    if "signals" not in candidate.extra:
-        return
-    known: dict[str, float] = candidate.extra["signals"]
-    told = ", ".join(f"{name} {value:.3g}" for name, value in known.items())
-    yield f"What is known of the first passage: {told}."
-    adds = ", ".join(f"{name} {value:+.2f}" for name, value in candidate.extra["adds"].items())
-    yield f"What adds up to the log of its odds: {adds}."
-    if question := candidate.extra["question"]:
-        yield f"It answers a question of its own, so the network does not read it: {question}"
-    elif "score" not in known and not candidate.extra.get("cut"):
-        yield "The network has not read it."
-    if cut := candidate.extra.get("cut"):
-        many = "1 passage" if cut == 1 else f"{cut} passages"
-        yield f"The budget left {many} unread that would have been read again without one."
 
 
 def _origin(candidate: Candidate, words: list[str] | None = None) -> Text:

@@ -77,7 +77,7 @@ def update(
     watch: Annotated[
         bool, typer.Option("--watch", help="Keep running and check for changes, until interrupted.")
     ] = False,
-    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two checks.")] = 5.0,
+    every: Annotated[float, typer.Option(min=0.1, max=86400, help="Seconds between two checks.")] = 5.0,
     engine: EngineOption = "local",
     address: AddressOption = None,
     workers: WorkersOption = None,

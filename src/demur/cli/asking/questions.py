@@ -17,13 +17,15 @@ PROMPT = "? "
 def answer(shown: Shown, first: str | None, interactive: bool) -> None:
     """Answer a first question, if there is one, and those that are read from stdin.
 
-    Without `interactive` every line is a question, and a mistake ends it all. Interactively an empty line is
-    the end, a mistake is one line and the next question may follow, and Ctrl-C leaves in peace.
+    Without `interactive` every line is a question, but for empty ones, and a mistake ends it all.
+    Interactively an empty line is the end, a mistake is one line and the next question may follow, and Ctrl-C
+    leaves in peace.
     """
     indent = None if shown.json else 2
     if not interactive:
         for question in _lines():
-            shown.answer(question, indent)
+            if question.strip():
+                shown.answer(question, indent)
         return
     try:
         shown.session.warm()

@@ -24,6 +24,7 @@ class Shown:
     def answer(self, question: str, indent: int | None = 2) -> None:
         """Print the answer to a question, or why there is none."""
         from demur.asking import as_plain
+        from demur.asking.meaning.ranker import LEAST
         from demur.cli.asking.answers import show
         from demur.kb.read import ReadBase
 
@@ -32,5 +33,6 @@ class Shown:
             emit(as_plain(result), indent)
         else:
             library, gate = self.session.library, self.session.as_of_now().gate
-            show(result, stdout(), library.stem, gate, self.explain, isinstance(library, ReadBase))
+            least = self.session.least if self.session.least > LEAST else None
+            show(result, stdout(), library.stem, gate, self.explain, isinstance(library, ReadBase), least)
         sys.stdout.flush()

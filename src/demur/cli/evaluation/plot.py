@@ -44,7 +44,7 @@ def plot(
             "temperature. none: it is one."
         ),
     ] = "platt",
-    seed: Annotated[int, typer.Option(help="Random seed of the bands and the folds.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the bands and the folds.")] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Draw a risk-coverage curve, a histogram of the confidence, or a reliability diagram."""

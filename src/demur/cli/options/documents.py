@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from demur.cli.console import tracked
+from demur.cli.console import note, one_line, tracked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from demur.asking import Passage
     from demur.asking.searching import Search
@@ -109,3 +109,17 @@ def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:
         fix = "name with --from the files that answer them, and label with the words as they are there"
         raise UsageError(f"{what}; {fix}")
     return found
+
+
+def not_found(search: Search, questions: Sequence[Pool], judged: Sequence[Pool]) -> int:
+    """How many labelled questions have no right passage in the files; a line says so, with the first."""
+    from demur.asking.gates.calibrating import not_in
+    from demur.errors import count_of
+
+    suspects = [asks for asks, found in zip(questions, judged, strict=True) if not found.positives]
+    if lost := not_in(search.library, suspects):
+        many = f"{len(lost):,} of {count_of(len(questions), 'labelled question')}"
+        what = f"{many}: no right passage is in the files, so every answer counts as wrong"
+        fix = "label with the words as they are there"
+        note(one_line(f"{what}; {fix}; the first is: {lost[0].question}"))
+    return len(lost)

@@ -27,6 +27,7 @@ VERBS: dict[str, tuple[Any, ...]] = {
         promises.Gate,
         promises.NoGate,
         Plan,
+        promises.PlanOfFiles,
         promises.Check,
         promises.Sets,
         promises.Doubt,

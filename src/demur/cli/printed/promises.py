@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from demur.cli.printed.answers import Certificate
+from demur.risk.gates.planning import Level
 
 
 class Gate(TypedDict):
@@ -13,6 +14,8 @@ class Gate(TypedDict):
     threshold: float | None
     promise: str
     certificate: Certificate
+    labels_not_found: NotRequired[int]
+    """With files: labelled questions of which no right passage is there; every answer to them is wrong."""
 
 
 class NoGate(TypedDict):
@@ -22,6 +25,22 @@ class NoGate(TypedDict):
     reason: str
     lowest_risk: float | None
     more_labels: int | None
+    labels_not_found: NotRequired[int]
+    """With files: labelled questions of which no right passage is there; every answer to them is wrong."""
+
+
+class PlanOfFiles(TypedDict):
+    """With --plan and files: what the labels can promise, risk by risk."""
+
+    levels: tuple[Level, ...]
+    confidence: float
+    questions: int
+    tested: int
+    ranker: str
+    qualifier: str
+    method: str
+    lowest: float | None
+    labels_not_found: int
 
 
 class Doubt(TypedDict):
@@ -103,3 +122,5 @@ class Check(TypedDict):
     alike: float
     contradicted: bool
     shifted: bool
+    labels_not_found: NotRequired[int]
+    """With files: labelled questions of which no right passage is there; every answer to them is wrong."""

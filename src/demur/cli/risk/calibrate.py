@@ -61,7 +61,7 @@ def calibrate(
     seed: Annotated[
         int,
         typer.Option(
-            help="Without --grid: random seed of which labelled pools choose the thresholds to test."
+            min=0, help="Without --grid: random seed of which labelled pools choose the thresholds to test."
         ),
     ] = 0,
     output: Annotated[

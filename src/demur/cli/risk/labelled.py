@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from demur.cli.console import meter
-from demur.cli.options.documents import asked, kept_in, searched
+from demur.cli.options.documents import asked, kept_in, not_found, searched
 from demur.cli.risk import thresholds
 
 if TYPE_CHECKING:
@@ -24,6 +24,13 @@ class Labelled(NamedTuple):
     pools: Sequence[Pool]
     data: str
     grid: Sequence[Pool] | None
+    not_found: int | None = None
+    """Of those asked of files, how many have no right passage there."""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What the JSON says of the labels."""
+        return {} if self.not_found is None else {"labels_not_found": self.not_found}
 
 
 def open_labelled(
@@ -48,7 +55,9 @@ def open_labelled(
         pools = kept_in(search)
     if kb is not None:
         data = made_on(search, "labels" if data is None else f"{data}, asked")
-    return Labelled(spec, search, asked(search, pools), data or "", others and asked(search, others))
+    pools, judged = list(pools), asked(search, pools)
+    lost = not_found(search, pools, judged)
+    return Labelled(spec, search, judged, data or "", others and asked(search, others), lost)
 
 
 def check(questions: Labelled, path: str, json: bool) -> None:
@@ -64,7 +73,7 @@ def check(questions: Labelled, path: str, json: bool) -> None:
     with meter("scoring", "pairs") as advance:
         pools = judged_for(gate, questions.spec, questions.pools)
         found = risk.check(gate, questions.ranker, pools, on_batch=advance)
-    thresholds.checked(found, json)
+    thresholds.checked(found, json, questions.told)
 
 
 def plan(questions: Labelled, confidence: float, how: dict[str, Any], json: bool) -> None:
@@ -75,7 +84,7 @@ def plan(questions: Labelled, confidence: float, how: dict[str, Any], json: bool
         found = risk.plan(
             *(questions.ranker, questions.pools, confidence), grid=questions.grid, on_batch=advance, **how
         )
-    thresholds.planned(found, json)
+    thresholds.planned(found, json, questions.told)
 
 
 def write_gate(
@@ -95,5 +104,5 @@ def write_gate(
                 **how,
             )
         except NoThreshold as error:
-            thresholds.refuse(error, json)
-    thresholds.written(gate, thresholds.place_for(questions.spec, output), json)
+            thresholds.refuse(error, json, questions.told)
+    thresholds.written(gate, thresholds.place_for(questions.spec, output), json, questions.told)

@@ -109,16 +109,17 @@ def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] =
     say_where(place)
 
 
-def planned(plan: Plan, json: bool) -> None:
-    """Tell what the labels could promise, risk by risk."""
+def planned(plan: Plan, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
+    """Tell what the labels could promise, risk by risk; `also` stands in the JSON too."""
     from dataclasses import asdict
 
     from rich.table import Table
 
+    from demur.errors import labels_needed
     from demur.risk.gates.certificate import percent
 
     if json:
-        emit(asdict(plan))
+        emit({**also, **asdict(plan)})
         return
     table = Table(box=None, pad_edge=False)
     for name, justify in (
@@ -133,13 +134,7 @@ def planned(plan: Plan, json: bool) -> None:
             threshold = "all pass" if level.threshold is None else f"{level.threshold:.4g}"
             table.add_row(percent(level.risk), percent(round(level.coverage, 3)), threshold, "enough")
         else:
-            if level.more is not None:
-                more = f"about {_round(level.more)} more"
-            elif level.fewest is not None:
-                more = f"too few to say; {level.fewest:,} answers or more"
-            else:
-                more = "too many are wrong at every threshold"
-            table.add_row(percent(level.risk), "–", "–", more)
+            table.add_row(percent(level.risk), "–", "–", labels_needed(level.more, level.fewest))
     console = stdout()
     console.print(table)
     if any(level.coverage is None for level in plan.levels):
@@ -150,17 +145,12 @@ def planned(plan: Plan, json: bool) -> None:
     console.print(f"Each risk by itself, with {percent(plan.confidence)} confidence.", markup=False)
 
 
-def _round(number: int) -> str:
-    """A forecast has two digits at best."""
-    return f"{float(f'{number:.2g}'):,.0f}"
-
-
-def checked(check: Check, json: bool) -> None:
+def checked(check: Check, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
     """Tell what new data say of a gate; exit with 1 if they contradict it."""
     from dataclasses import asdict
 
     if json:
-        emit({**asdict(check), "contradicted": check.contradicted, "shifted": check.shifted})
+        emit({**also, **asdict(check), "contradicted": check.contradicted, "shifted": check.shifted})
     else:
         for sentence in check.sentences:
             stdout().print(sentence, markup=False)

@@ -27,12 +27,14 @@ def serve(
         list[str] | None,
         typer.Option(metavar="URL", help="An origin whose pages may send requests (CORS); may be repeated."),
     ] = None,
-    max_body: Annotated[float, typer.Option(metavar="MB", min=0.001, help="The largest request body.")] = 16,
+    max_body: Annotated[
+        float, typer.Option(metavar="MB", min=0.001, max=100_000, help="The largest request body.")
+    ] = 16,
     queue: Annotated[
         int, typer.Option(metavar="PAIRS", min=50, help="The largest number of pairs in the queue.")
     ] = 20_000,
     deadline: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="Time limit of a request.")
+        float, typer.Option(metavar="SECONDS", min=0.1, max=86_400, help="Time limit of a request.")
     ] = 120,
     lapse: gates.LapseOption = None,
     read_only: Annotated[

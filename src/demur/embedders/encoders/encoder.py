@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 _DEVICES = "auto", "cpu", "cuda"
 _log = logging.getLogger("demur")
-_said: set[tuple[str, int]] = set()  # of which models it was said that they cut texts, and where
+_SHOWN = 60  # characters of a text that is named
+_said: set[tuple[str, int, int]] = set()  # of which models it was said that they cut texts, where, and which
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Encoder(Embedder):
         whole = [_whole_characters(text) for text in texts]
         tokens, cut = words_of(network, whole, length, words == "all", self.prompt or network.how.prompt)
         if cut:
-            self._say_cut(cut, len(whole), length, length)
+            self._say_cut(cut, whole, length, length)
         return tokens
 
     def _vectors(self, texts: list[str]) -> Vectors:
@@ -157,21 +158,26 @@ class Encoder(Embedder):
             length = most = whole.limit
             vectors, cut = whole.sentences(texts, prompt)
         if cut:
-            self._say_cut(cut, len(texts), length, most)
+            self._say_cut(cut, texts, length, most)
         return vectors
 
-    def _say_cut(self, cut: int, texts: int, length: int, most: int) -> None:
-        if (self.model, length) in _said:
+    def _say_cut(self, cut: int, texts: list[str], length: int, most: int) -> None:
+        """Warn that texts were cut, once; of one that came alone, such as a question, once for each."""
+        known = self.model, length, hash(texts[0]) if len(texts) == 1 else 0
+        if known in _said:
             return
-        _said.add((self.model, length))
+        _said.update((known, (self.model, length, 0)))
         fix = f"max_length={most} reads more" if length < most else "split longer texts to have all read"
         who = f"the encoder {self.model}"
         if self.model == PACKAGED:
             who, fix = (
                 "the encoder that comes with demur",
-                "shorter passages are found better",
+                "shorter texts are understood better",
             )
-        _log.warning(f"{who} read only the first {length} tokens of {cut:,} of {texts:,} texts; {fix}")
+        what = f"{cut:,} of {len(texts):,} texts"
+        if len(texts) == 1:
+            what = f"“{' '.join(texts[0].split())[:_SHOWN]} …”"
+        _log.warning(f"{who} read only the first {length} tokens of {what}; {fix}")
 
     def _network(self) -> Network:
         from demur.embedders.encoders.network import network

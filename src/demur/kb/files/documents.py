@@ -13,10 +13,10 @@ from demur.errors import DataError, MissingExtra
 from demur.kb.files.apart import read_apart
 from demur.kb.files.read_before import passages_kept
 from demur.kb.formats.markdown import passages_of_markdown
+from demur.kb.formats.plain_text import passages_of_text
 from demur.kb.formats.tables import passages_of_csv, passages_of_jsonl
-from demur.kb.passages import Paragraph, Passage
+from demur.kb.passages import Passage
 
-_LONGEST_WRAPPED = 120
 _log = logging.getLogger(__name__)
 
 
@@ -49,27 +49,7 @@ def refuse_folder(path: Path) -> None:
 
 
 def _text(path: Path) -> Iterator[Passage]:
-    """The paragraphs of a plain text.
-
-    Empty lines part them. A line too long to have been wrapped by hand is a paragraph of its own.
-    """
-    source = str(path)
-    held: list[str] = []
-    first = 1
-    for number, line in _lines(path):
-        line = line.strip()
-        alone = len(line) > _LONGEST_WRAPPED
-        if held and (alone or not line):
-            yield from Paragraph(held, first).passages(source)
-            held = []
-        if alone:
-            yield from Paragraph([line], number).passages(source)
-        elif line:
-            if not held:
-                first = number
-            held.append(line)
-    if held:
-        yield from Paragraph(held, first).passages(source)
+    return passages_of_text(_lines(path), str(path))
 
 
 def _markdown(path: Path) -> Iterator[Passage]:

@@ -11,12 +11,11 @@ import numpy as np
 from demur import runtime
 from demur.asking import packaged
 from demur.asking.gates.gate import NONE, Gate, find_gate, is_for_files, ranker_of
-from demur.asking.library import AS_FOUND
+from demur.asking.library import AS_FOUND, second_ranker
 from demur.asking.packaged import MEANING
 from demur.asking.reading import check_quotes, reader_for
 from demur.errors import UsageError
 from demur.rankers import Ranker
-from demur.rankers import ranker as ranker_named
 from demur.serving.answering.reads import Read, read_texts
 from demur.serving.answering.together import Waiting
 from demur.types import Candidate, Pool, Ranking, Verdict
@@ -51,7 +50,7 @@ class Given:
             found = None
         if ranker is None:
             ranker = AS_FOUND[0] if found is None else ranker_of(found)
-        built = ranker_named(AS_FOUND[0] if str(ranker) == NONE else ranker)
+        built = second_ranker(AS_FOUND[0] if str(ranker) == NONE else ranker)
         quoting = reader_for(reader, built)
         if found is not None:
             found.check_ranker(built)
