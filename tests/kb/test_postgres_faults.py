@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from demur.cli.main import app
-from demur.errors import DataError, DemurError, LostBase, ReadOnlyBase, UnusableBase
+from demur.errors import DataError, LostBase, ReadOnlyBase, UnusableBase
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.postgres import server as serving
 from demur.kb.postgres import tables
 from demur.kb.postgres.address import Address
 from demur.kb.postgres.lines import not_connected
-from kb.base_toys import Hashing, found, held, write
-from kb.places import ON_POSTGRES, on_postgres, said, server
+from kb.base_toys import found, held
+from kb.places import ON_POSTGRES, SECRET, docs, kb, on_postgres, refused, said, schema_of, server
 
+__all__ = ["docs", "kb"]  # fixtures
 pytestmark = ON_POSTGRES
-SECRET = "s3cret"
 
 
 @pytest.fixture
@@ -30,34 +28,11 @@ def address() -> str:
 
 
 @pytest.fixture
-def kb(address: str, tmp_path: Path) -> KnowledgeBase:
-    write(tmp_path / "docs", {"a.txt": "A drill is lent.\n\nA saw is not."})
-    made = KnowledgeBase(address)
-    made.add(tmp_path / "docs")
-    made.label("was it lent?", None, 0)
-    return made
-
-
-@pytest.fixture
 def guest(address: str) -> Iterator[str]:
     """The same address for a user of few rights."""
     said(f"DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD '{SECRET}'")
     yield address.replace("://postgres:@", f"://guest:{SECRET}@")
     said("DROP OWNED BY guest CASCADE; DROP ROLE guest")
-
-
-def schema_of(address: str) -> str:
-    return address.rpartition("schema=")[2]
-
-
-def refused(address: str) -> str:
-    """The one line with which a base is refused, by the command line too."""
-    for command in (["kb", "status", address], ["ask", "who?", "--kb", address]):
-        with pytest.raises(DemurError) as error:  # of which `main` makes a line and exit code 2
-            CliRunner().invoke(app, command, catch_exceptions=False)
-        line = str(error.value)
-        assert "\n" not in line and SECRET not in line and "; " in line
-    return line
 
 
 def test_no_server(address: str, tmp_path: Path) -> None:
@@ -98,10 +73,6 @@ def test_a_wrong_password(guest: str) -> None:
     finally:
         rules.write_text(before, "utf-8")
         said("SELECT pg_reload_conf(), pg_sleep(0.3)")
-
-
-def test_no_base(address: str) -> None:
-    assert "there is no knowledge base; make one with demur kb add" in refused(address)
 
 
 def test_no_extension(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,6 +118,7 @@ def test_an_older_format_is_brought_up_to_date(
     kb: KnowledgeBase, address: str, guest: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = held(kb)
+    kb.label("was it lent?", None, 0)
     more = "ALTER TABLE labels ADD COLUMN who text;\nCREATE TABLE more (a bigint);\n"
     monkeypatch.setattr(tables, "MIGRATIONS", (*tables.MIGRATIONS, more))
     said(f"GRANT USAGE ON SCHEMA {schema_of(address)} TO guest")
@@ -164,35 +136,6 @@ def test_tables_of_something_else_are_left_alone(address: str) -> None:
         KnowledgeBase(address).put("one", [Passage("1", "A rake.")])
     said(f"CREATE TABLE {schema_of(address)}.facts (name text, value text)")
     assert "has tables of something else" in refused(address)
-
-
-WRITES: dict[str, Callable[[KnowledgeBase], object]] = {
-    "put": lambda kb: kb.put("one", [Passage("1", "A rake is lent too.")]),
-    "update": KnowledgeBase.update,
-    "remove": lambda kb: kb.remove("one"),
-    "rebuild": KnowledgeBase.rebuild,
-    "embed": lambda kb: kb.embed(Hashing()),
-    "label": lambda kb: kb.label("what is lent?", None, 0),
-    "forget": lambda kb: kb.forget("was it lent?"),
-    "keep questions": lambda kb: kb.keep_questions(["who lends?"]),
-    "refresh": KnowledgeBase.refresh,
-}
-
-
-@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_base_that_is_gone_or_another_takes_no_change(
-    kb: KnowledgeBase, address: str, write: Callable[[KnowledgeBase], object], replaced: bool
-) -> None:
-    said(f"DROP SCHEMA {schema_of(address)} CASCADE")
-    if replaced:
-        other = KnowledgeBase(address)
-        other.put("one", [Passage("1", "A hoe is lent.")])
-        other.label("was it lent?", None, 0)
-    with pytest.raises(LostBase, match="was replaced by another" if replaced else "is gone: its tables"):
-        write(kb)
-    if replaced:
-        assert held(KnowledgeBase(address)) == {"one": ["A hoe is lent."]}
 
 
 def test_a_text_that_no_table_takes_is_told_and_the_rest_goes_in(kb: KnowledgeBase) -> None:

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,28 @@ def test_misuse_at_the_command_line(tmp_path: Path, words: list[str], message: s
     done = process("score", folder(tmp_path), "-o", tmp_path / "out", *words)
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("s3://books/in", "out", "s3://books/in: only files are scored; copy or mount what is there"),
+        ("in", "s3://books/out", "s3://books/out: only files are scored; copy or mount what is there"),
+        ("postgresql://ada@here/books", "out", "only files are scored"),
+        ("nowhere/", "out", "unknown dataset or file 'nowhere/'"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["local", "ray"])
+def test_places_that_are_none_are_told_and_nothing_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, target: str, message: str, engine: str
+) -> None:
+    folder(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = process("score", source, "-o", target, "--engine", engine)
+    if (source, engine) == ("nowhere/", "ray"):
+        message = "nowhere/: no such file or folder" if find_spec("ray") else "needs ray"
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
 def test_a_beir_folder_and_a_dataset_are_still_scored(tmp_path: Path) -> None:

@@ -204,6 +204,8 @@ def test_a_cluster_that_is_there_is_used(tmp_path: Path, environment: dict[str, 
     told, err = ended(start(environment, source, target, "--address", cluster))
     assert told["pools"] == 180 and err == ""
     same(source, target, Scorer(RANKER), scoring.SHARD)
+    _, err = ended(start(environment, source / "b.jsonl", tmp_path / "b.parquet", "--address", cluster))
+    assert err == "" and (tmp_path / "b.parquet").read_bytes() == (target / "b.parquet").read_bytes()
     _, err = ended(start(environment, source, tmp_path / "2", "--address", cluster, "--workers", 9), code=2)
     assert "9 workers need as many cores, and Ray has 2; ask for fewer with --workers" in err
 

@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import uuid
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from typing import Any
@@ -91,6 +92,7 @@ class OnRay(Cluster):
         """How many workers there are to be, once Ray is there."""
         workers = self.begin()
         logging.getLogger("ray.data").setLevel(logging.ERROR)
+        warnings.filterwarnings("ignore", module=r"ray\.data")  # such as of fewer files than workers
         context = self.ray.data.DataContext.get_current()
         context.enable_progress_bars = context.print_on_execution_start = False
         context.target_max_block_size = 1  # a shard is sent on as soon as it is cut

@@ -80,10 +80,10 @@ def score_file(
 ) -> Scored:
     """Score a dataset or file into a file, going on where an earlier run of the same job was stopped."""
     scorer = ranker if isinstance(ranker, Scorer) else Scorer(ranker)
-    write_as = writable(target, write_as, scorer.finds_more)  # found out before the work
     if is_pipe(source) or is_pipe(target):
         raise UsageError("a pipe cannot be resumed; name files, or use score_stream")
     found = pools_of(source, read_as)
+    write_as = writable(target, write_as, scorer.finds_more)  # found out before the work
     parts = Parts(target)
     with parts.held():
         if restart:

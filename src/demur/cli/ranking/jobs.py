@@ -21,12 +21,17 @@ _SHOWN = 10
 """Bad rows that are named on the terminal; all of them are in the file."""
 
 
-def wanted(source: str, engine: str, address: str | None, workers: int | None) -> bool:
-    """Whether this is a job of files: on Ray, or a folder of them that is no dataset."""
+def wanted(source: str, output: str, engine: str, address: str | None, workers: int | None) -> bool:
+    """Whether this is a job of files: on Ray, or a folder of them that is no dataset. No address is one."""
     from demur import registry
     from demur.data.formats.beir import is_beir
     from demur.scale.items import files_in
 
+    for place in (source, output):
+        if "://" in place:
+            raise UsageError(
+                f"{place}: only files are scored; copy or mount what is there, and name its path"
+            )
     if on_ray(engine, address, workers):
         return True
     folder = Path(source)

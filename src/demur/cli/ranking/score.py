@@ -71,7 +71,7 @@ def score(
     if json and output == "-":
         raise UsageError("-o - and --json both write to stdout; name a file, or leave out --json")
     recipe = Recipe(ranker, reader, gate)
-    if jobs.wanted(source, engine, address, workers):
+    if jobs.wanted(source, output, engine, address, workers):
         jobs.run(
             *(source, output, recipe),
             read_as=read_as,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from demur.kb.passages import Passage
 from demur.kb.store.truth import Generation, Row
 
 PASSAGES, OCCURRENCES = "passages", "occurrences"
-_TEXT = "id", "heading", "text", "question"
+TEXT = "id", "heading", "text", "question"
+_KEPT = 2000  # passages in memory
 _STANDS = "source", "number", "passage", "name", "part", "line"
+Stand = tuple[str, int, dict[str, Any]]
+_Kept = TypeVar("_Kept")
 
 
 class View:
@@ -29,6 +32,8 @@ class View:
         self.facts: dict[str, str] = dict(self.rows("SELECT name, value FROM facts"))
         last = self.rows("SELECT * FROM generations ORDER BY number DESC LIMIT 1")
         self.generation = Generation(*last[0]) if last else Generation()
+        self._texts: dict[int, dict[str, Any]] = {}
+        self._stands: dict[int, list[Stand]] = {}
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement about small tables."""
@@ -61,21 +66,33 @@ class View:
         for start in range(0, len(ids), many):
             some = ids[start : start + many]
             with self.lake.there():
-                found = rows(self.passages, _TEXT, f"id >= {some[0]} AND id <= {some[-1]}")
-            yield sorted(tuple(row[name] for name in _TEXT) for row in found)
+                found = rows(self.passages, TEXT, f"id >= {some[0]} AND id <= {some[-1]}")
+            yield sorted(tuple(row[name] for name in TEXT) for row in found)
 
     def of(self, places: Sequence[int]) -> dict[int, dict[str, Any]]:
         """The texts of passages, by their places."""
+        known = self._texts
         with self.lake.there():
-            return {row["id"]: row for row in rows_of(self.passages, _TEXT, "id", places)}
+            found = list(rows_of(self.passages, TEXT, "id", [each for each in places if each not in known]))
+        self.keep(found)
+        every = known | {row["id"]: row for row in found}
+        return {place: every[place] for place in places if place in every}
 
-    def stands(self, places: Sequence[int]) -> dict[int, list[tuple[str, int, dict[str, Any]]]]:
+    def keep(self, texts: Sequence[dict[str, Any]]) -> None:
+        """Remember the texts of some passages, which are the same as long as this is kept open."""
+        self._texts = _with(self._texts, {row["id"]: row for row in texts})
+
+    def stands(self, places: Sequence[int]) -> dict[int, list[Stand]]:
         """Where passages stand, the first by its source's name and the number there first."""
-        found: dict[int, list[tuple[str, int, dict[str, Any]]]] = defaultdict(list)
+        known, found = self._stands, defaultdict(list)
+        lacking = [each for each in places if each not in known]
         with self.lake.there():
-            for row in rows_of(self.occurrences, _STANDS, "passage", places):
+            for row in rows_of(self.occurrences, _STANDS, "passage", lacking):
                 found[row["passage"]].append((self.names[row["source"]], row["number"], row))
-        return {place: sorted(each, key=lambda one: one[:2]) for place, each in found.items()}
+        ordered = {place: sorted(each, key=lambda one: one[:2]) for place, each in found.items()}
+        self._stands = _with(known, ordered)
+        every = known | ordered
+        return {place: every[place] for place in places if place in every}
 
     def around(self, name: str, first: int, last: int) -> list[Passage]:
         """The passages of a source from one number to another."""
@@ -104,3 +121,11 @@ class View:
             sources = arrow(self.occurrences, ["source"])["source"].to_numpy()
         ids, counts = np.unique(sources, return_counts=True)
         return dict(zip(ids.tolist(), counts.tolist(), strict=True))
+
+
+def _with(known: dict[int, _Kept], more: dict[int, _Kept]) -> dict[int, _Kept]:
+    """What is known of some passages and of more; where that is too much, less."""
+    for each in (known | more, more):
+        if len(each) <= _KEPT:
+            return each
+    return {}

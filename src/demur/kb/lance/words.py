@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from demur.kb.lance.view import TEXT
 from demur.kb.store.truth import Generation
 
 if TYPE_CHECKING:
@@ -24,18 +25,21 @@ class LakeWords:
 
     def search(self, weights: Mapping[str, float], top: int, now: Generation) -> list[int]:
         """The places of passages that have one of these hashed words, about the best first."""
-        found = self._found(" ".join(weights), top, now) if weights else None
-        return [] if found is None else found["id"].to_pylist()
+        if not weights:
+            return []
+        found = self._found(" ".join(weights), top, now, [*TEXT, "_score"]).to_pylist()
+        assert self.truth is not None
+        self.truth.view(now).keep(found)  # they are scored by their texts next
+        return [row["id"] for row in found]
 
     def having(self, word: str, now: Generation) -> int:
         """How many passages have a hashed word."""
-        return int(self._found(word, max(1, now.passages), now).num_rows)
+        return int(self._found(word, max(1, now.passages), now, ["_score"]).num_rows)
 
-    def _found(self, words: str, top: int, now: Generation) -> Any:
+    def _found(self, words: str, top: int, now: Generation, columns: list[str]) -> Any:
         from lancedb.query import MatchQuery
 
         assert self.truth is not None
         view = self.truth.view(now)
         with view.lake.there():
-            query = view.passages.search(MatchQuery(words, _COLUMN))
-            return query.select(["id", "_score"]).limit(top).to_arrow()
+            return view.passages.search(MatchQuery(words, _COLUMN)).select(columns).limit(top).to_arrow()

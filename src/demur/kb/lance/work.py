@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MANY = 4096  # passages whose words are hashed together
 _REMOVED = 5000  # rows that one deletion names
-_PARTS, _LOOSE = 20, 10_000  # small parts of a table, and rows in none of its indexes, that are too many
+_PARTS, _LOOSE = 20, 1000  # small parts of a table, and rows in none of its indexes, that are too many
 
 
 class Work:
