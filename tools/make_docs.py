@@ -22,6 +22,7 @@ from tools import advised, claims, comparison, determinism, figures, guarantee, 
 from tools import asked as asking
 from tools import json_schemas as schemas
 from tools import versions as versions_of
+from tools.mutate import table as mutants
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -204,10 +205,11 @@ def _answered(text: str, terminal: Console) -> str:
 
 
 def contributing() -> str:
-    """`CONTRIBUTING.md`, with the picture of the house, and where each verb is."""
+    """`CONTRIBUTING.md`: the picture of the house, where each verb is, and what small faults came to."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     text = between(text, "house", f"```text\n{house.picture()}\n```")
-    return between(text, "verbs", house.table_of_verbs())
+    text = between(text, "verbs", house.table_of_verbs())
+    return between(text, "mutants", mutants())
 
 
 def between(text: str, name: str, block: str) -> str:
