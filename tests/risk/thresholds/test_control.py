@@ -156,6 +156,10 @@ def test_sgr_accepts_strictly_above_a_rank() -> None:
     wrong = np.repeat([True, False, False], [400, 200, 400])
     choice = choose(confidence, wrong, 0.1, 0.1, grid=GRID, method="sgr")
     assert 0.1 < choice.threshold <= 0.5 and choice.accepted == 600
+    assert choose(confidence, np.zeros(1000, np.bool_), 0.1, 0.1, grid=GRID, method="sgr").accepted == 1000
+    endless = np.repeat([0.0, 0.5, np.inf], [100, 24, 76])  # nothing lies strictly above the last
+    with pytest.raises(NoThreshold):
+        choose(endless, endless < 1, 0.1, 0.1, grid=GRID, method="sgr")
 
 
 def test_refusal_says_what_could_be() -> None:
