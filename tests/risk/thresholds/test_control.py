@@ -184,9 +184,10 @@ def test_no_number_of_labels_helps_where_most_is_wrong() -> None:
 
 
 def test_few_labels_do_not_say_that_more_would_not_help() -> None:
-    for wrong in ([True, False], [True, True], [True] * 10):
+    for wrong, method in (([True, False], "ltt"), ([True, True], "clopper-pearson"), ([True] * 10, "ltt")):
+        sure, grid = np.arange(len(wrong)) / 100, as_grid([-np.inf])
         with pytest.raises(NoThreshold, match="label more and try again: even without an error it takes 29"):
-            choose(np.arange(len(wrong)) / 100, np.array(wrong), 0.1, 0.05, grid=as_grid([-np.inf]))
+            choose(sure, np.array(wrong), 0.1, 0.05, grid=grid, method=method)
     with pytest.raises(NoThreshold, match="more labels would not help"):
         choose(np.arange(30) / 100, np.ones(30, np.bool_), 0.1, 0.05, grid=as_grid([-np.inf]))
 
