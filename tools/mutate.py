@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).parent
 RESULT = ROOT / "results" / "mutants.json"
 AHEAD = ("numpy", "scipy.stats", "hypothesis", "pytest", "pyarrow", "tantivy", "onnxruntime", "typer")
-CPU, WALL = 300, 1800  # seconds; tests that take more hang by the fault
+LONGEST, CPU, WALL = 90, 300, 1800  # seconds of a test, and of all; those that take more hang by the fault
 
 
 def explained() -> set[tuple[str, str, str]]:
@@ -117,7 +117,7 @@ def _run(place: Path, tests: list[str]) -> None:
     elsewhere = [each for each in sys.path if not Path(each or ".").is_relative_to(ROOT)]
     sys.path[:] = [f"{place / 'src'}", *elsewhere]
     words = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow"]
-    words += ["-k", "not lance"]  # minutes, for files that are not in mutants.toml
+    words += ["-k", "not lance", "--timeout", str(LONGEST)]  # LanceDB's files are not in mutants.toml
     words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what was imported ahead
     os._exit(pytest.main([*words, *dict.fromkeys(f"tests/{each}" for each in tests)]))
 
