@@ -180,8 +180,13 @@ def keep(room: str, said: dict[str, Any], path: Path = RESULT) -> None:
 
 def _commit() -> str:
     """The commit that this runs in, with a + if it was changed since; forks must load demur themselves."""
-    words = ["git", "describe", "--always", "--exclude=*", "--abbrev=12", "--dirty=+"]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+    def said(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    changed = said("status", "--porcelain", "--", "src", "tests", "tools")
+    return said("rev-parse", "--short=12", "HEAD") + "+" * bool(changed)
 
 
 def table(path: Path = RESULT) -> str:
