@@ -34,6 +34,7 @@ from tools import (
 from tools import asked as asking
 from tools import json_schemas as schemas
 from tools import versions as versions_of
+from tools.mutate import table as mutants
 from tools.size import core_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -216,10 +217,11 @@ def _answered(text: str, terminal: Console) -> str:
 
 
 def contributing() -> str:
-    """`CONTRIBUTING.md`, with the picture of the house, and where each verb is."""
+    """`CONTRIBUTING.md`: the picture of the house, where each verb is, and what small faults came to."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     text = between(text, "house", f"```text\n{house.picture()}\n```")
-    return between(text, "verbs", house.table_of_verbs())
+    text = between(text, "verbs", house.table_of_verbs())
+    return between(text, "mutants", mutants())
 
 
 def scale() -> str:

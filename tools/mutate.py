@@ -6,7 +6,8 @@ no difference. Those of the last kind that were looked into stand in `survivors.
 they are not tried again.
 
 What was found is kept in build/mutants.jsonl, so that a run that was stopped goes on: a fault that was
-noticed is not tried again, and one that was not is tried again once its tests have changed.
+noticed is not tried again, and one that was not is tried again once its tests have changed. What rooms came
+to is written to results/mutants.json, from which `make docs` fills in the table in CONTRIBUTING.md.
 """
 
 from __future__ import annotations
@@ -19,19 +20,22 @@ import multiprocessing
 import os
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import tomllib
 from contextlib import suppress
 from importlib.util import cache_from_source
 from pathlib import Path
+from typing import Any
 
 from tools.faults import Fault, faults, with_fault
 
 ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).parent
+RESULT = ROOT / "results" / "mutants.json"
 AHEAD = ("numpy", "scipy.stats", "hypothesis", "pytest", "pyarrow", "tantivy", "onnxruntime", "typer")
-CPU, WALL = 300, 1800  # seconds; tests that take more hang by the fault
+LONGEST, CPU, WALL = 90, 300, 1800  # seconds of a test, and of all; those that take more hang by the fault
 
 
 def explained() -> set[tuple[str, str, str]]:
@@ -113,6 +117,7 @@ def _run(place: Path, tests: list[str]) -> None:
     elsewhere = [each for each in sys.path if not Path(each or ".").is_relative_to(ROOT)]
     sys.path[:] = [f"{place / 'src'}", *elsewhere]
     words = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow"]
+    words += ["-k", "not lance", "--timeout", str(LONGEST)]  # LanceDB's files are not in mutants.toml
     words += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what was imported ahead
     os._exit(pytest.main([*words, *dict.fromkeys(f"tests/{each}" for each in tests)]))
 
@@ -142,23 +147,55 @@ def drawn(place: Path, modules: list[str], most: int, seed: int) -> list[Fault]:
     return sorted(some, key=lambda each: (each.module, each.number))
 
 
-def tried(room: str, modules: dict[str, str], some: list[Fault], copied: Copy, found: Found) -> None:
-    """Tell which of some faults are not noticed, and the share of those that are."""
-    noticed = 0
+def tried(modules: dict[str, str], some: list[Fault], copied: Copy, found: Found) -> list[str]:
+    """Those of some faults that are not noticed; each is told at once."""
+    missed = []
     for fault in some:
         tests, text = modules[fault.module].split(), with_fault(source_of(copied.place, fault.module), fault)
         by = tests_of(copied.place, tests)
         if found.noticed(text, by) is None:
-            if not found.noticed(f"without a fault, {by}", by):
-                if not copied.passes(tests):
-                    raise SystemExit(f"{fault.module}: its tests fail as it is")
-                found.keep(f"without a fault, {by}", True, by)
+            for each in tests:
+                sound = f"without a fault, {tests_of(copied.place, [each])}"
+                if not found.noticed(sound, ""):
+                    if not copied.passes([each]):
+                        raise SystemExit(f"{each}: fails without a fault")
+                    found.keep(sound, True, "")
             found.keep(text, copied.notices(fault, text, tests), by)
-        if found.noticed(text, by):
-            noticed += 1
-        else:
-            print(f"  {fault.module}.py:{fault.line}: {fault.what}", flush=True)
-    print(f"{room}: {noticed} of {len(some)} noticed ({noticed / max(len(some), 1):.0%})", flush=True)
+        if not found.noticed(text, by):
+            missed.append(f"{fault.module}.py:{fault.line}: {fault.what}")
+            print(f"  {missed[-1]}", flush=True)
+    return missed
+
+
+def kept(path: Path = RESULT) -> dict[str, dict[str, Any]]:
+    """What the rooms came to."""
+    said: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return said
+
+
+def keep(room: str, said: dict[str, Any], path: Path = RESULT) -> None:
+    """Write down what a room came to; what others came to stays."""
+    path.write_text(json.dumps({**kept(path), room: said}, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def _commit() -> str:
+    """The commit that this runs in, with a + if it was changed since; forks must load demur themselves."""
+
+    def said(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    changed = said("status", "--porcelain", "--", "src", "tests", "tools")
+    return said("rev-parse", "--short=12", "HEAD") + "+" * bool(changed)
+
+
+def table(path: Path = RESULT) -> str:
+    """The rooms as a table for CONTRIBUTING.md."""
+    lines = ["| room | faults drawn | noticed by a test | commit |", "|---|---|---|---|"]
+    for room, said in kept(path).items():
+        drawn, noticed = said["drawn"], said["drawn"] - len(said["missed"])
+        lines.append(f"| {room} | {drawn} | {noticed} ({noticed / drawn:.0%}) | {said['commit']} |")
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -169,12 +206,15 @@ def main() -> int:
     arguments.add_argument("--most", type=int, default=40, help="faults in a room, drawn by chance")
     arguments.add_argument("--seed", type=int, default=0)
     given = arguments.parse_args()
-    found = Found(ROOT / "build" / "mutants.jsonl")
+    found, commit = Found(ROOT / "build" / "mutants.jsonl"), _commit()
     with tempfile.TemporaryDirectory() as place:
         copied = Copy(Path(place))
         for room in given.rooms or rooms:
             some = drawn(copied.place, list(rooms[room]), given.most, given.seed)
-            tried(room, rooms[room], some, copied, found)
+            missed = tried(rooms[room], some, copied, found)
+            said = {"drawn": len(some), "missed": missed, "seed": given.seed, "commit": commit}
+            keep(room, said)
+            print(f"{room}: {len(some) - len(missed)} of {len(some)} noticed", flush=True)
     return 0
 
 

@@ -83,7 +83,8 @@ def test_many_pools_are_drawn_less_often(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_misuse_is_one_clear_line() -> None:
-    with pytest.raises(UsageError, match=r"confidence is 95; it must be between 0 and 1"):
-        estimates(draws(5, 0)[:, None], confidence=95)
+    for confidence in (95, 1.0, 0.0):
+        with pytest.raises(UsageError, match=rf"confidence is {confidence}; it must be between 0 and 1"):
+            estimates(draws(5, 0)[:, None], confidence=confidence)
     with pytest.raises(UsageError, match="write bca or percentile"):
         estimates(draws(5, 0)[:, None], method="basic")

@@ -85,6 +85,8 @@ def test_a_page_of_questions(html: str) -> None:
         "**{0}** {1}\n\n**{2}**: {3}\n\n{4}\n\n**Contact**\n\nDesk.",
         "<details><summary>{0}</summary>\n\n{1}\n\n</details>\n\n<details>\n<summary><b>{2}</b></summary>\n"
         "<p>{3}</p>\n\n{4}\n\n</details>\n\nDesk.",
+        "<details><summary>{0}</summary>\n\n{1}\n\n</details>\n\n<details><summary>{2}</summary>\n\n"
+        "<p>{3}</p>\n\n{4}\n\n</details>\n\nDesk.",
         "1. **{0}** {1}\n2. **{2}**\n   {3}\n\n   {4}\n\nDesk.",
     ],
 )

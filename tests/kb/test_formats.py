@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import logging
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -86,6 +88,11 @@ LONG = "Refunds go to the card that you paid with, and take up to five days to a
             ],
             [("Returns", LONG), ("Gift cards", "They are valid for three years.")],
             id="a short line above a text",
+        ),
+        pytest.param(
+            [(BODY, LONG), (BODY, "Returns"), (BODY, LONG[:64])],
+            [("", LONG), ("Returns", LONG[:64])],
+            id="above a line of two thirds of the width",
         ),
         pytest.param(
             [(BODY, "1. Returns"), (BODY, LONG), (BODY, "2. Opening hours"), (BODY, LONG)],
@@ -223,6 +230,10 @@ def test_what_is_no_docx_to_be_read_is_one_line(tmp_path: Path, monkeypatch: pyt
     bomb = docx(paragraph("One."), {"word/media/picture.png": b"\0" * (3 << 20)})
     assert len(bomb) < 100_000
     assert "unpacks to more than 2 MB; to allow more, set DEMUR_READ_UNPACKED" in said(path, bomb)
+    with zipfile.ZipFile(io.BytesIO(docx(paragraph("One.")))) as small:
+        rest = (2 << 20) - sum(part.file_size for part in small.infolist())
+    written(path, docx(paragraph("One."), {"word/media/picture.png": bytes(rest)}))
+    assert [p.text for p in read_documents(path)] == ["One."], "just as much as is allowed"
 
 
 def test_entities_that_grow_are_refused(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tools import mutate
+from tools.faults import faults
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +33,23 @@ def test_nothing_is_trained_on_what_is_kept_for_testing() -> None:
             learnt += [stage.get("data", "") for stage in part.get("stage", [])]
         learnt += [each for vectors in said.get("vectors", []) for each in vectors.get("data", [])]
         assert not any("covidfaq" in each for each in learnt), path
+
+
+def test_faults_said_to_make_no_difference_are_there() -> None:
+    modules = {module for module, _, _ in mutate.explained()}
+    there = {each.known_as for module in modules for each in faults(module, mutate.source_of(ROOT, module))}
+    assert mutate.explained() - there == set()
+
+
+def test_what_faults_came_to_is_kept_by_room(tmp_path: Path) -> None:
+    path = tmp_path / "mutants.json"
+    mutate.keep("attic", {"drawn": 8, "missed": ["a.py:1: 1  ->  2"], "commit": "abc"}, path)
+    for missed in (["b.py:1: 1  ->  2"] * 2, []):
+        mutate.keep("cellar", {"drawn": 4, "missed": missed, "commit": "def"}, path)
+    assert mutate.table(path).splitlines()[2:] == [
+        "| attic | 8 | 7 (88%) | abc |",
+        "| cellar | 4 | 4 (100%) | def |",
+    ]
 
 
 @pytest.mark.emulated

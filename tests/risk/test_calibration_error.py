@@ -97,10 +97,10 @@ def test_bins_hold_equally_many() -> None:
 
 
 def test_intervals_are_exact() -> None:
-    chance = np.repeat([0.1, 0.5, 0.9], 20)
-    correct = np.concatenate([np.zeros(20), np.arange(20) < 9, np.ones(20)])
-    found = reliability(chance, correct)
-    for place, hits in enumerate((0, 9, 20)):
+    right = (0, 1, 9, 19, 20)
+    correct = np.concatenate([np.arange(20) < hits for hits in right])
+    found = reliability(np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 20), correct, bins=5)
+    for place, hits in enumerate(right):
         wanted = stats.binomtest(hits, 20).proportion_ci(0.95, "exact")
         assert (found.low[place], found.high[place]) == pytest.approx((wanted.low, wanted.high))
 

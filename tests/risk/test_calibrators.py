@@ -155,6 +155,8 @@ def test_cross_fitting_uses_only_other_folds() -> None:
     turned[5] = 1 - turned[5]
     assert cross_fit("platt", logits, turned, folds=4, seed=7)[5] == found[5]
     assert found.tolist() != cross_fit("platt", logits, right, folds=4, seed=8).tolist()
+    unsaid, said = cross_fit("platt", logits, right), cross_fit("platt", logits, right, folds=5, seed=0)
+    assert unsaid.tolist() == said.tolist()
     assert len(cross_fit("isotonic", [1, 2, 3], [0, 1, 1], folds=10)) == 3
     raw = cross_fit("temperature", logits, right, raw=True)
     assert raw.tolist() == pytest.approx(cross_fit("temperature", expit(logits), right).tolist(), rel=1e-4)

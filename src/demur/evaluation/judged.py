@@ -226,7 +226,7 @@ def _one_array(scores: Any, pool: Pool) -> FloatArray:
         array = np.asarray(scores)
         if array.dtype.kind not in "fiub" and any(isinstance(one, str | None) for one in array.flat):
             raise TypeError("a text or None, of which numpy would make numbers")
-        array = array.astype(np.float64, copy=False)
+        array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         raise UsageError(
             f"the scores of pool {pool.id!r} are not numbers; give one number per candidate"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,24 @@ def test_what_could_not_name_its_maker_is_refused(experiments: Path, monkeypatch
 def test_the_commit_is_that_of_the_clone() -> None:
     found = provenance.commit()
     assert found.rstrip("+") == "" or len(found.rstrip("+")) == 12
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_change_of_code_or_recipes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, recipe = tmp_path / "src/demur/experiments/results/code.py", tmp_path / "experiments/table.toml"
+    for file in (code, recipe):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    author = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], [*author, "commit", "-q", "-m", "all"]):
+        subprocess.run(["git", "-C", tmp_path, *words], check=True)
+    monkeypatch.setattr(provenance, "__file__", str(code))
+    assert len(clean := provenance.commit()) == 12
+    for file in (code, recipe):
+        file.write_text("# changed")
+        assert provenance.commit() == clean + "+"
+        file.write_text("")
+    assert provenance.commit() == clean
 
 
 def test_the_processor_is_told() -> None:

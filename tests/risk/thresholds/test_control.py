@@ -156,6 +156,10 @@ def test_sgr_accepts_strictly_above_a_rank() -> None:
     wrong = np.repeat([True, False, False], [400, 200, 400])
     choice = choose(confidence, wrong, 0.1, 0.1, grid=GRID, method="sgr")
     assert 0.1 < choice.threshold <= 0.5 and choice.accepted == 600
+    assert choose(confidence, np.zeros(1000, np.bool_), 0.1, 0.1, grid=GRID, method="sgr").accepted == 1000
+    endless = np.repeat([0.0, 0.5, np.inf], [100, 24, 76])  # nothing lies strictly above the last
+    with pytest.raises(NoThreshold):
+        choose(endless, endless < 1, 0.1, 0.1, grid=GRID, method="sgr")
 
 
 def test_refusal_says_what_could_be() -> None:
@@ -180,9 +184,10 @@ def test_no_number_of_labels_helps_where_most_is_wrong() -> None:
 
 
 def test_few_labels_do_not_say_that_more_would_not_help() -> None:
-    for wrong in ([True, False], [True, True], [True] * 10):
+    for wrong, method in (([True, False], "ltt"), ([True, True], "clopper-pearson"), ([True] * 10, "ltt")):
+        sure, grid = np.arange(len(wrong)) / 100, as_grid([-np.inf])
         with pytest.raises(NoThreshold, match="label more: it takes 29 answers if none is wrong"):
-            choose(np.arange(len(wrong)) / 100, np.array(wrong), 0.1, 0.05, grid=as_grid([-np.inf]))
+            choose(sure, np.array(wrong), 0.1, 0.05, grid=grid, method=method)
     with pytest.raises(NoThreshold, match="more labels would not help"):
         choose(np.arange(30) / 100, np.ones(30, np.bool_), 0.1, 0.05, grid=as_grid([-np.inf]))
 

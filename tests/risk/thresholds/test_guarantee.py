@@ -37,6 +37,10 @@ def test_populations_are_what_they_are_called() -> None:
         assert all(risk < flat.risk(t) < 1.03 * risk for t in (0, 0.5, 0.99))
         assert edge.risk(0.8) < 0.6 * risk and risk < edge.risk(0) < 1.05 * risk
         assert odd.risk(0.96) > risk > odd.risk(0.5) and odd.risk(0) > risk
+    wrong = population("constant", 0.1).draw(np.random.default_rng(0), 50)[1]
+    assert 0 < wrong.sum() == wrong.argmin(), "errors stand first"
+    bent = Population("bent", "", (0.0, 0.5), ((0.6, 0.2), (0.2, 0.0)))
+    assert bent.chance(np.array([0.25, 0.75])) == pytest.approx([0.4, 0.1])
 
 
 @pytest.mark.parametrize("risk", [0.1, 0.05])
@@ -82,4 +86,5 @@ def test_the_kept_result_is_of_this_code() -> None:
     cells = [Cell(**row) for row in kept["cells"]]
     assert faults(cells) == []
     seed, draws = kept["about"]["seed"], kept["about"]["draws"]
-    assert tried(population("edge", 0.1), 200, 0.1, RULES[:1], draws, seed)[0] in cells
+    again = tried(population("edge", 0.1), 200, 0.1, RULES[:3], draws, seed)
+    assert [cell for cell in again if cell not in cells] == []

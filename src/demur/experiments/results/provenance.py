@@ -79,7 +79,7 @@ def history() -> set[str]:
 
 def git(*words: str) -> str:
     """What git says in the clone that this runs in; nothing where there is none."""
-    here = Path(__file__).resolve().parents[2]  # src, of a clone
+    here = Path(__file__).resolve().parents[3]  # src, of a clone
     try:
         done = subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=False)
     except FileNotFoundError:  # no git here

@@ -96,8 +96,7 @@ class _Page:
             self.lead = text
         elif text:
             if bold and self.bold:
-                yield from self.unanswered()
-                self.question, self.topic, self.bold = "", "", False
+                yield from self._ask("")
             yield from self._passages(text)
 
     def _ask(self, question: str, topic: str = "", bold: bool = False) -> Iterator[Passage]:

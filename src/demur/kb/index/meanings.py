@@ -155,26 +155,26 @@ class SignedMeanings:
                 inside = "SELECT id FROM signs WHERE passage = ?"
                 self._file.execute(f"DELETE FROM codes WHERE id IN ({inside})", (place,))
                 self._file.execute("DELETE FROM signs WHERE passage = ?", (place,))
-        self._seen, self._columns = 0, np.empty((0, 0), np.uint64)  # read anew
+        self._seen = 0  # read anew
 
     def load(self) -> None:
         """Read the signs that were added since the last call."""
         if self._file is None:
             return
         count, last = self._file.execute("SELECT count(*), coalesce(max(id), 0) FROM signs").fetchone()
-        after = self._seen if self._columns.size else 0
+        after = self._seen
         rows = self._file.execute(
             "SELECT id, passage, bits FROM signs WHERE id > ? AND id <= ? ORDER BY id", (after, last)
         ).fetchall()
         if after and len(self._ids) + len(rows) != count:  # some were deleted meanwhile
-            self._seen, self._columns = 0, np.empty((0, 0), np.uint64)
+            self._seen = 0
             self.load()
             return
-        self._seen = last
         if not rows:
             if not after:
                 self.passages = self._ids = np.empty(0, np.int64)
             return
+        self._seen = last
         ids, passages, bits = zip(*rows, strict=True)
         new = np.frombuffer(b"".join(bits), np.uint64).reshape(len(rows), -1).T
         if after:
