@@ -11,7 +11,7 @@ from typing import TypeGuard, cast
 from demur.asking import packaged
 from demur.asking.answering import Asked
 from demur.asking.gates.base_gate import BaseGate, lapse_of
-from demur.asking.gates.gate import NONE, Gate, check_search, find_gate, least_of, second_ranker_of
+from demur.asking.gates.gate import NONE, Gate, check_search, find_gate, least_of, open_gate, second_ranker_of
 from demur.asking.library import AS_FOUND, Documents, Library, second_ranker
 from demur.asking.meaning.budget import milliseconds
 from demur.asking.meaning.ranker import LEAST, ByMeaning, by_meaning
@@ -64,7 +64,8 @@ class Session:
         asked = cast(object, documents)
         base = asked if isinstance(asked, ReadBase) else None
         lapse_of(lapse, base is not None, gate)
-        who, judge = _chosen(ranker, gate, risk) if named or base is None else _of_base(base, ranker)
+        ours = base is not None and gate is None and (risk is None or ranker is None)
+        who, judge = _of_base(base, ranker, risk) if base and ours else _chosen(ranker, gate, risk)
         most = lapse_of(lapse, True, judge if named else None)  # the base may have its gate later
         if budget is not None and who != MEANING:
             what = "a budget says how much is read again after finding by meaning"
@@ -208,15 +209,21 @@ def searching(library: Passages, who: str | Path | Ranker, budget: str | None = 
     return Search(library, None if who in AS_FOUND else second_ranker(who))
 
 
-def _of_base(base: ReadBase, ranker: str | Path | Ranker | None) -> tuple[str | Path | Ranker, Gate | None]:
-    """The ranker and the gate of a knowledge base; of one without a gate, those that come with demur."""
+def _of_base(
+    base: ReadBase, ranker: str | Path | Ranker | None, risk: float | None
+) -> tuple[str | Path | Ranker, Gate | None]:
+    """The ranker and the gate of a knowledge base; without one for this risk, those that come with demur."""
     if not base.gate_state():
-        return _chosen(ranker, None, None)
+        return _chosen(ranker, None, risk)
     try:
-        return _chosen(ranker, base.gate_file(), None)
+        promised = open_gate(base.gate_file()).certificate.risk
+        if risk is None or risk == promised:
+            return _chosen(ranker, base.gate_file(), risk)
+        why = f"it is for a risk of {promised:g}, not of {risk:g}; demur calibrate --kb makes another"
     except DemurError as error:
-        _log.warning("no gate is set: %s", error)
-        return _chosen(ranker, NONE, None)
+        why = str(error)
+    _log.warning("the gate of this base is left out, and one of demur's own is taken: %s", why)
+    return _chosen(ranker, None, risk)
 
 
 def _chosen(
