@@ -217,9 +217,13 @@ def schema_of(address: str) -> str:
 
 def refused(address: str) -> str:
     """The one line with which a base is refused, by the command line too."""
-    for command in (["kb", "status", address], ["ask", "who?", "--kb", address]):
+    commands = ["kb status", "kb update", "ask who? --kb", "calibrate meaning --kb"]
+    lines = set()
+    for command in commands:
         with pytest.raises(DemurError) as error:  # of which `main` makes a line and exit code 2
-            CliRunner().invoke(app, command, catch_exceptions=False)
+            CliRunner().invoke(app, [*command.split(), address], catch_exceptions=False)
         line = str(error.value)
         assert "\n" not in line and SECRET not in line and "; " in line and len(line) < 300
+        lines.add(line)
+    assert len(lines) == 1, lines
     return line

@@ -82,6 +82,10 @@ def test_without_lancedb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
             "may not be written",
         ),
         ("Failed to get AWS credentials: ProviderError", "no keys for it were found; set AWS_ACCESS_KEY_ID"),
+        (
+            "lance error: LanceError(IO): Generic S3 error: Failed to resolve region for bucket 'faq'",
+            "nobody tells the bucket's region; check its name and the network, or set AWS_REGION",
+        ),
         ("Commit conflict for version 7: retry", "another process writes to it; try again"),
         (
             "lance error: something odd, /root/.cargo/x.rs:1",
@@ -126,7 +130,8 @@ class TestInABucket:
         monkeypatch.setattr(lake, "FORMAT", 99)
         kb.label("who lends?", None, 0)
         monkeypatch.undo()
-        assert "newer demur (format 99; this one knows 1); upgrade demur" in refused(address)
+        made = "was made by a newer demur (format 99; this one knows 1); upgrade demur"
+        assert refused(address) == f"{address}: {made}"
 
     def test_a_server_that_goes_away_within_a_change(self, kb: KnowledgeBase, address: str) -> None:
         before = held(kb)

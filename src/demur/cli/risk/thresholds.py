@@ -53,7 +53,12 @@ def check_place(ranker: str, output: str | None) -> None:
     from demur.kb.store.place import address_of
 
     if (place := place_for(ranker, output)) is not None:
-        KnowledgeBase(place).check_writable() if address_of(place) else check_writable(place)
+        if address_of(place):
+            base = KnowledgeBase(place)
+            base.refresh()  # or it says that there is none
+            base.check_writable()
+        else:
+            check_writable(place)
 
 
 def save(gate: Gate, place: str) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from demur.errors import LostBase, ReadOnlyBase, UnusableBase, UsageError
+from demur.errors import DemurError, LostBase, ReadOnlyBase, UnusableBase, UsageError
 
 _CODE = re.compile(r"<Code>(\w{1,60})</Code>|status: (\d{3})|status code: (\d{3})")
 _NO_ANSWER = "Connect", "HTTP error", "error sending request", "dns error", "timed out", "TimedOut"
@@ -23,7 +23,7 @@ def told(place: object) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, OSError, ValueError) as error:
-        if isinstance(error, UsageError | UnusableBase):
+        if isinstance(error, DemurError):
             raise
         raise line(str(place), str(error)) from None
 
@@ -34,6 +34,9 @@ def line(place: str, said: str) -> Exception:
     if "NoSuchBucket" in said:
         fix = "check its name and AWS_ENDPOINT_URL, or make it"
         return UnusableBase("cannot be reached: there is no such bucket", path=place, fix=fix)
+    if "resolve region" in said:
+        fix = "check its name and the network, or set AWS_REGION or AWS_ENDPOINT_URL"
+        return UnusableBase("cannot be reached: nobody tells the bucket's region", path=place, fix=fix)
     if "AWS credentials" in said or "CredentialsNotLoaded" in said:
         fix = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role of the machine"
         return UnusableBase("cannot be reached: no keys for it were found", path=place, fix=fix)
