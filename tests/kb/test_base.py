@@ -78,6 +78,14 @@ def test_scores_are_those_of_a_library_in_memory(place: Place, docs: Path, stem:
         assert kb.idf(word) == pytest.approx(library.index.idf(word))
 
 
+def test_a_passage_alone_has_the_score_that_it_has_in_memory(tmp_path: Path) -> None:
+    write(tmp_path / "docs", {"a.txt": "A drill may be kept."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "docs")
+    scores = Library(tmp_path / "docs").index.search("drill", 5)[1]
+    assert kb.by_words("drill", 5)[1] == pytest.approx(scores) and len(scores) == 1
+
+
 def test_only_what_has_changed_is_read_again(kb: KnowledgeBase, docs: Path) -> None:
     before = kb.generation
     assert set(statuses(kb.add(docs)).values()) == {"unchanged"}
