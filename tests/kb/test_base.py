@@ -195,12 +195,16 @@ def test_a_language_is_kept_to(kb: KnowledgeBase) -> None:
 
 
 def test_a_file_that_breaks_keeps_what_was_read_of_it(kb: KnowledgeBase, docs: Path) -> None:
+    write(docs.parent, {"named.txt": "By itself."})
+    kb.add(docs.parent / "named.txt")
     before = held(kb)
-    (docs / "b.txt").write_bytes(b"good line\n\nbad \xff line\n")
+    for broken in (docs / "b.txt", docs.parent / "named.txt"):
+        broken.write_bytes(b"good line\n\nbad \xff line\n")
     write(docs, {"c.txt": "The rest goes in."})
     told = {Path(each.source).name: each for each in kb.update()}
     assert (told["b.txt"].status, told["c.txt"].status) == ("skipped", "added")
     assert "UTF-8" in told["b.txt"].reason and "\n" not in told["b.txt"].reason
+    assert told["named.txt"].named and not told["b.txt"].named
     assert held(kb) == before | {"c.txt": ["The rest goes in."]}
 
 
