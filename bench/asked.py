@@ -77,7 +77,10 @@ class Asked:
 
     @classmethod
     def real(cls, passages: int) -> Asked | None:
-        """Sentences of Wikipedia, questions about them, the encoder's vectors; None if there are too few."""
+        """Sentences of Wikipedia, questions about them, the encoder's vectors; None if there are too few.
+
+        Vectors are kept in the cache: to make them takes longer than all that is measured.
+        """
         if not os.environ.get("DEMUR_DATA"):
             return None
         pools = (pool for name in REAL for pool in data.pools(name))
@@ -87,7 +90,7 @@ class Asked:
             return None
         found = list(dict.fromkeys(pool.question for pool in data.pools(ABOUT)))
         asked = random.Random(0).sample(found, QUESTIONS)
-        return cls(chosen, asked, Made(chosen + asked, finding.maker().embed(chosen + asked)))
+        return cls(chosen, asked, Made(chosen + asked, finding.vectors(chosen + asked)))
 
     @classmethod
     def drawn(cls, passages: int) -> Asked:

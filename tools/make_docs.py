@@ -18,7 +18,19 @@ from rich.console import Console
 
 import demur
 from demur.cli.printed import VERBS
-from tools import advised, claims, comparison, determinism, figures, guarantee, house, licences, named, speed
+from tools import (
+    advised,
+    claims,
+    comparison,
+    determinism,
+    figures,
+    guarantee,
+    house,
+    licences,
+    named,
+    places,
+    speed,
+)
 from tools import asked as asking
 from tools import json_schemas as schemas
 from tools import versions as versions_of
@@ -212,6 +224,12 @@ def contributing() -> str:
     return between(text, "mutants", mutants())
 
 
+def scale() -> str:
+    """`docs/scale.md`, with what was measured of Ray and of bases."""
+    text = between((DOCS / "scale.md").read_text("utf-8"), "engine", places.engine())
+    return between(text, "places", places.places())
+
+
 def between(text: str, name: str, block: str) -> str:
     """A page with a block between the marks of this name."""
     marked = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
@@ -237,6 +255,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "results.md": results,
     **{f"results/{name}.md": partial(paper, name) for name in PAPERS},
     **{schemas.name(verb): partial(schemas.page, verb) for verb in VERBS},
+    "scale.md": scale,
     "settings.md": lambda: NOTICE + named.settings(),
     "speed.md": lambda: NOTICE + speed.page(),
     "../README.md": readme,

@@ -10,7 +10,6 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -98,20 +97,8 @@ def haystack(folder: Path) -> Contender:
 
 
 def pyterrier(folder: Path) -> Contender:
-    """The scorer of texts of PyTerrier's plugin for dense retrieval, over all pairs at once."""
-    frame = import_module("pandas").DataFrame
-    scorer = import_module("pyterrier_dr").SBertBiEncoder(str(folder), device="cpu").text_scorer()
-
-    def predict(pairs: list[tuple[str, str]]) -> Any:
-        numbers = {
-            question: str(number) for number, question in enumerate(dict.fromkeys(q for q, _ in pairs))
-        }
-        rows = [(numbers[question], question, str(at), text) for at, (question, text) in enumerate(pairs)]
-        found = scorer(frame(rows, columns=["qid", "query", "docno", "text"]))
-        by_place = dict(zip(found["docno"], found["score"], strict=True))
-        return [by_place[str(at)] for at in range(len(pairs))]
-
-    return AllPairs(predict)
+    """The vectors of PyTerrier's plugin for dense retrieval."""
+    return Encoder(import_module("pyterrier_dr").SBertBiEncoder(str(folder), device="cpu").encode_docs)
 
 
 def rerankers(folder: Path) -> Contender:

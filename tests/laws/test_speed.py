@@ -13,6 +13,7 @@ import bench.rank
 import numpy as np
 import pytest
 from bench.common import Row, below, told
+from tools.places import NOTHING, engine, places
 from tools.speed import page
 
 from demur import processor
@@ -109,3 +110,15 @@ def test_a_run_from_nothing_is_told_with_its_time_and_how_far_it_is_off(tmp_path
         (tmp_path / f"committee/table1/man/wikiqa-seed{seed}.json").unlink()
     _, off = bench.again.beside(tmp_path, 3600)
     assert 0 < float(off["found"].partition(", ")[2]) < 0.1
+
+
+def test_what_was_measured_of_places_stands_side_by_side(tmp_path: Path) -> None:
+    assert places(tmp_path) == engine(tmp_path) == NOTHING
+    rows = [told("a folder, 9 books: opened", "1 s"), told("a shelf, 9 books: opened", "2 s")]
+    rows.append(told("a shelf, 9 books: dusted", "3 s"))
+    kept = {"about": "Books.", "machine": "one desk", "versions": {"demur": "9", "lamp": "2.0"}, "rows": rows}
+    (tmp_path / "bases.avx2.json").write_text(json.dumps(kept | {"commit": "abc"}), "utf-8")
+    lines = places(tmp_path).splitlines()
+    assert lines[0] == "| 9 books | a folder | a shelf |"
+    assert lines[2:4] == ["| opened | 1 s | 2 s |", "| dusted | – | 3 s |"]
+    assert lines[-1] == "<sub>one desk; demur 9; commit abc</sub>"

@@ -13,22 +13,30 @@ from tools import versions
 from saved import bases
 from saved.opening import HERE
 
-OLD = HERE / "0.1" / "beside"
-SAID: dict[str, Any] = json.loads((OLD / "answers.json").read_text("utf-8"))
+PLACES = {path.parent.name: path for path in sorted(HERE.glob("0.*/beside"))}
+SAID: dict[str, dict[str, Any]] = {
+    version: json.loads((place / "answers.json").read_text("utf-8")) for version, place in PLACES.items()
+}
+of_each_version = pytest.mark.parametrize("version", PLACES)
 
 
 @pytest.fixture(scope="module")
-def now(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a copy says, as a base that is opened may be written to."""
-    copy = tmp_path_factory.mktemp("old") / "beside"
-    shutil.copytree(OLD, copy)
-    return bases.said(copy)
+def now(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """What copies say, as a base that is opened may be written to."""
+    found = {}
+    for version, place in PLACES.items():
+        copy = tmp_path_factory.mktemp("old") / "beside"
+        shutil.copytree(place, copy)
+        found[version] = bases.said(copy)
+    return found
 
 
-@pytest.mark.parametrize("name", SAID)
-def test_it_opens_and_says_the_same(name: str, now: dict[str, Any]) -> None:
-    plain = json.loads(json.dumps(now))
-    assert flat(plain[name]) == pytest.approx(flat(SAID[name]), abs=1e-6)
+@pytest.mark.parametrize(
+    ("version", "name"), [(version, name) for version, said in SAID.items() for name in said]
+)
+def test_it_opens_and_says_the_same(version: str, name: str, now: dict[str, dict[str, Any]]) -> None:
+    plain = json.loads(json.dumps(now[version]))
+    assert flat(plain[name]) == pytest.approx(flat(SAID[version][name]), abs=1e-6)
 
 
 def flat(value: Any) -> list[Any]:
@@ -38,16 +46,18 @@ def flat(value: Any) -> list[Any]:
     return [one for each in value for one in flat(each)] if isinstance(value, list) else [value]
 
 
-def test_the_base_answers_with_a_promise_and_abstains() -> None:
-    answered, *others = SAID["answers"]
+@of_each_version
+def test_the_base_answers_with_a_promise_and_abstains(version: str) -> None:
+    answered, *others = SAID[version]["answers"]
     assert answered[0] == "A kit1029 is lent for 31 days." and answered[2:] == [0.2, 1, 0.0]
-    assert [each[0] for each in others] == [None, None] and len(SAID["labels"]) == 30
+    assert [each[0] for each in others] == [None, None] and len(SAID[version]["labels"]) == 30
 
 
-def test_without_what_is_derived_it_is_made_again(tmp_path: Path) -> None:
+@of_each_version
+def test_without_what_is_derived_it_is_made_again(version: str, tmp_path: Path) -> None:
     copy = tmp_path / "beside"
-    shutil.copytree(OLD, copy, ignore=shutil.ignore_patterns("words"))
-    assert flat(bases.said(copy)["answers"]) == pytest.approx(flat(SAID["answers"]), abs=1e-6)
+    shutil.copytree(PLACES[version], copy, ignore=shutil.ignore_patterns("words"))
+    assert flat(bases.said(copy)["answers"]) == pytest.approx(flat(SAID[version]["answers"]), abs=1e-6)
 
 
 def test_every_format_that_is_written_has_a_file_here() -> None:
