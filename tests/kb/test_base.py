@@ -78,6 +78,14 @@ def test_scores_are_those_of_a_library_in_memory(place: Place, docs: Path, stem:
         assert kb.idf(word) == pytest.approx(library.index.idf(word))
 
 
+def test_a_passage_alone_has_the_score_that_it_has_in_memory(tmp_path: Path) -> None:
+    write(tmp_path / "docs", {"a.txt": "A drill may be kept."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "docs")
+    scores = Library(tmp_path / "docs").index.search("drill", 5)[1]
+    assert kb.by_words("drill", 5)[1] == pytest.approx(scores) and len(scores) == 1
+
+
 def test_only_what_has_changed_is_read_again(kb: KnowledgeBase, docs: Path) -> None:
     before = kb.generation
     assert set(statuses(kb.add(docs)).values()) == {"unchanged"}
@@ -187,12 +195,16 @@ def test_a_language_is_kept_to(kb: KnowledgeBase) -> None:
 
 
 def test_a_file_that_breaks_keeps_what_was_read_of_it(kb: KnowledgeBase, docs: Path) -> None:
+    write(docs.parent, {"named.txt": "By itself."})
+    kb.add(docs.parent / "named.txt")
     before = held(kb)
-    (docs / "b.txt").write_bytes(b"good line\n\nbad \xff line\n")
+    for broken in (docs / "b.txt", docs.parent / "named.txt"):
+        broken.write_bytes(b"good line\n\nbad \xff line\n")
     write(docs, {"c.txt": "The rest goes in."})
     told = {Path(each.source).name: each for each in kb.update()}
     assert (told["b.txt"].status, told["c.txt"].status) == ("skipped", "added")
     assert "UTF-8" in told["b.txt"].reason and "\n" not in told["b.txt"].reason
+    assert told["named.txt"].named and not told["b.txt"].named
     assert held(kb) == before | {"c.txt": ["The rest goes in."]}
 
 

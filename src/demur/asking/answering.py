@@ -51,8 +51,8 @@ class Asked:
         if self.gate is None and "chance" in best[0].extra:
             chance = float(best[0].extra["chance"])
             if chance < self.least:
-                likely = f"the likeliest passage is right with a chance of {chance:.2g}"
-                likely = f"{likely}, less than {self.least:.2g}"
+                shown = f"{chance:.2g}" if f"{chance:.2g}" != f"{self.least:.2g}" else f"{chance:.4g}"
+                likely = f"the likeliest passage is right with a chance of {shown}, less than {self.least:.2g}"
                 if self.least > LEAST:
                     likely = f"{likely}, the threshold of the gate that is set aside"
                 return Abstention(self.question, f"{likely}{self._without_words()}", shown, chance)

@@ -222,8 +222,10 @@ def _of_base(
         why = f"it is for a risk of {promised:g}, not of {risk:g}; demur calibrate --kb makes another"
     except DemurError as error:
         why = str(error)
-    _log.warning("the gate of this base is left out, and one of demur's own is taken: %s", why)
-    return _chosen(ranker, None, risk)
+    found = _chosen(ranker, None, risk)
+    taken = "the gate that comes with demur is taken, not that of this base"
+    _log.warning("%s: %s", "no gate is set" if found[1] is None else taken, why)
+    return found
 
 
 def _chosen(
