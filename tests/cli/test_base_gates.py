@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,29 @@ def test_a_gate_of_another_base_is_left_out_and_refused_by_name(
     (path / "gate.json").write_text("{}", "utf-8")
     assert run(monkeypatch, "ask", QUESTION, "--kb", str(path), "--ranker", "bm25") == 0
     assert "no gate is set" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_risk_means_the_bases_own_gate_where_it_is_for_that(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask = "ask", QUESTION, "--kb", str(path), "--json"
+    assert run(monkeypatch, "calibrate", "meaning", "--kb", str(path), "--risk", "0.25") == 0
+    capsys.readouterr()
+    assert run(monkeypatch, *ask, "--risk", "0.25") == 0
+    own = capsys.readouterr()
+    assert "tools.kb" in json.loads(own.out)["certificate"]["data"] and not own.err
+    assert run(monkeypatch, *ask, "--risk", "0.2") == 0
+    other = capsys.readouterr()
+    assert "tools.kb" not in json.loads(other.out)["certificate"]["data"]
+    told = (
+        "the gate that comes with demur is taken, not that of this base: it is for a risk of 0.25, not of 0.2"
+    )
+    assert told in " ".join(other.err.split())
+    (path / "gate.json").write_text("{}", "utf-8")
+    assert run(monkeypatch, *ask) == 0
+    damaged = capsys.readouterr()
+    assert "tools.kb" not in json.loads(damaged.out)["certificate"]["data"]
+    assert "taken, not that of this base: " in " ".join(damaged.err.split())
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ class Asked:
             chance = float(best[0].extra["chance"])
             if chance < self.least:
                 shown = f"{chance:.2g}" if f"{chance:.2g}" != f"{self.least:.2g}" else f"{chance:.4g}"
-                likely = f"the likeliest passage is right with a chance of {shown}, less than {self.least:.2g}"
+                likely = (
+                    f"the likeliest passage is right with a chance of {shown}, less than {self.least:.2g}"
+                )
                 if self.least > LEAST:
                     likely = f"{likely}, the threshold of the gate that is set aside"
                 return Abstention(self.question, f"{likely}{self._without_words()}", shown, chance)
