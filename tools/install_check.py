@@ -9,8 +9,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shutil import which
 
 from tools.installed import ROOT
 
@@ -62,12 +63,24 @@ def by_pipx(wheel: Path, tools: Path, python: Path, here: Path) -> Path:
     return here / "bin/demur"
 
 
+def interpreters(names: Sequence[str]) -> list[Path]:
+    """The programs of these names, all looked for before anything is installed."""
+    code = "import sys; print(getattr(sys, '_base_executable', sys.executable))"
+    found = {}
+    for name in filter(which, names):
+        done = subprocess.run([name, "-c", code], capture_output=True, text=True)
+        if not done.returncode:
+            found[name] = Path(done.stdout.strip())
+    if missing := [name for name in names if name not in found]:
+        what = f"{', '.join(missing)} cannot be run here; say which Pythons there are"
+        raise SystemExit(f"{what}: make install-check PYTHONS='python3.11 /path/to/python3.12'")
+    return list(found.values())
+
+
 def main() -> None:
     """Install and ask, one after the other; the first that fails ends it."""
     wheel, tools = Path(sys.argv[1]).absolute(), Path(sys.argv[2]).absolute()
-    for name in sys.argv[3:]:
-        code = "import sys; print(getattr(sys, '_base_executable', sys.executable))"
-        python = Path(run(name, "-c", code, here=Path.cwd()).strip())
+    for python in interpreters(sys.argv[3:]):
         for way in (by_pip, by_uv, by_pipx):
             with tempfile.TemporaryDirectory() as folder:
                 here = Path(folder)

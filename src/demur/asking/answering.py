@@ -51,10 +51,9 @@ class Asked:
         if self.gate is None and "chance" in best[0].extra:
             chance = float(best[0].extra["chance"])
             if chance < self.least:
-                shown = f"{chance:.2g}" if f"{chance:.2g}" != f"{self.least:.2g}" else f"{chance:.4g}"
-                likely = (
-                    f"the likeliest passage is right with a chance of {shown}, less than {self.least:.2g}"
-                )
+                said, least = f"{chance:.2g}", f"{self.least:.2g}"
+                said = f"{chance:.4g}" if said == least else said
+                likely = f"the likeliest passage is right with a chance of {said}, less than {least}"
                 if self.least > LEAST:
                     likely = f"{likely}, the threshold of the gate that is set aside"
                 return Abstention(self.question, f"{likely}{self._without_words()}", shown, chance)
