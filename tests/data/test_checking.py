@@ -53,3 +53,6 @@ def test_check_needs_known_names_and_a_data_folder(root: Path, monkeypatch: pyte
     monkeypatch.delenv("DEMUR_DATA")
     with pytest.raises(MissingData, match="DEMUR_DATA is not set"):
         check()
+    monkeypatch.setenv("DEMUR_DATA", "/nowhere")
+    with pytest.raises(MissingData, match="DEMUR_DATA is /nowhere, which is no folder"):
+        check()

@@ -40,8 +40,11 @@ def findings(names: Iterable[str] = ()) -> Iterator[Finding]:
     for name in chosen:
         if name not in known:
             raise UnknownName("dataset", name, known)
-    if sources.root() is None:
+    if (root := sources.root()) is None:
         raise MissingData("DEMUR_DATA is not set; set it to the folder with the datasets' folders")
+    if not root.is_dir():
+        fix = "set it to the folder with the datasets' folders"
+        raise MissingData(f"DEMUR_DATA is {root}, which is no folder; {fix}")
     for name in chosen:
         facts = known[name]
         for file in facts.files:
