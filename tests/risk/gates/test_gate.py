@@ -151,6 +151,8 @@ def test_a_gate_whose_numbers_changed_is_one_line(gate: Gate, tmp_path: Path) ->
             _with(whole | change, tmp_path)
     renamed = {**whole["certificate"], "data": "elsewhere"}
     assert _with(whole | {"certificate": renamed}, tmp_path).threshold == gate.threshold
+    backwards = dict(reversed(whole["certificate"].items()))
+    assert _with(whole | {"certificate": backwards}, tmp_path).threshold == gate.threshold
 
 
 def _with(plain: dict[str, object], folder: Path) -> Gate:
