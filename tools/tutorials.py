@@ -137,6 +137,13 @@ def alike(said: str, printed: str) -> bool:
     )
 
 
+def with_fractions(said: str, printed: str) -> str:
+    """What is said, as its lines are broken, with the fractions of what is printed."""
+    ours, theirs = _FRACTION.split(said), _FRACTION.split(printed)
+    ours[1::2] = theirs[1::2]
+    return "".join(ours)
+
+
 def wrapped(printed: str) -> str:
     """The output, as a terminal of 80 columns breaks it."""
     lines: list[str] = []
@@ -154,10 +161,12 @@ def main() -> None:
         page, at = path.read_text("utf-8"), 0
         with TemporaryDirectory() as folder, Desk(Path(folder)) as desk:
             for command, said, printed in follow(page, desk, left_out=lambda _: False):
-                old = new = f"$ {command}\n{said}"
+                old = f"$ {command}\n{said}"
                 at = page.index(old, at)
                 after = page[at + len(old) :]
-                if not alike(said, printed):
+                if alike(said, printed):
+                    new = f"$ {command}\n{with_fractions(said, printed)}"
+                else:
                     gap = "\n" * after.startswith("$ ")  # before the next command
                     new = f"$ {command}\n{wrapped(printed)}{gap}"
                 page, at = page[:at] + new + after, at + len(new)

@@ -72,6 +72,12 @@ def test_another_output_is_noticed() -> None:
     )
 
 
+def test_fractions_are_made_anew_where_lines_stay() -> None:
+    assert (
+        tutorials.with_fractions("bound 19.53 % of\n 30\n", "bound  19.6 % of 30") == "bound 19.6 % of\n 30\n"
+    )
+
+
 def test_a_block_that_is_neither_file_nor_command_is_refused(tmp_path: Path) -> None:
     with tutorials.Desk(tmp_path) as desk, pytest.raises(ValueError, match="a block of python is neither"):
         list(tutorials.follow("```python\n1\n```\n", desk, lambda _: False))
