@@ -27,10 +27,18 @@ from demur.cli.serving.serve import serve
 from demur.cli.training import vectors
 from demur.cli.training.export import export
 from demur.cli.training.train import train
-from demur.errors import DemurError, UsageError
+from demur.errors import DemurError
 
 FAILED, MISUSED = 1, 2
 _NUMBERS = "int_parsing", "float_parsing", "greater_than_equal", "less_than_equal"
+
+
+class WrongValue(typer.BadParameter):
+    """A value that an option does not take."""
+
+    def show(self, file: Any = None) -> None:
+        """Say so in one line, as all that is wrong."""
+        sys.stderr.write(f"demur: {one_line(self.message)}\n")
 
 
 class Verbs(TyperGroup):
@@ -43,7 +51,7 @@ class Verbs(TyperGroup):
         except typer.BadParameter as error:
             if type(error) is not typer.BadParameter:  # an argument that is missing, say
                 raise
-            raise UsageError(_needed(error)) from None
+            raise WrongValue(_needed(error)) from None
 
 
 app = typer.Typer(
