@@ -34,7 +34,6 @@ QUESTIONS = [
     "Are saws sharp?",
     "How many tools may I take home?",
     "Do you sell violins?",
-    "",
 ]
 
 
