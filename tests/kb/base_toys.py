@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ from demur.embedders.base import Vectors
 from demur.kb.folder import KnowledgeBase
 from demur.kb.lance.lake import rows
 from demur.kb.lance.truth import PublishedTruth
+from demur.kb.passages import Passage
 from demur.kb.store.truth import Truth
 from demur.text import tokenize
 
@@ -85,3 +86,17 @@ def _published(truth: Truth) -> list[tuple[str, str | None]]:
         mine = [texts[row["passage"]]["text"] for row in stand if row["source"] == id]
         found += [(name, text) for text in mine] or [(name, None)]
     return found
+
+
+CHANGES: dict[str, Callable[[KnowledgeBase], object]] = {
+    "put": lambda kb: kb.put("one", [Passage("1", "A rake is lent too.")]),
+    "update": KnowledgeBase.update,
+    "remove": lambda kb: kb.remove("one"),
+    "rebuild": KnowledgeBase.rebuild,
+    "embed": lambda kb: kb.embed(Hashing()),
+    "label": lambda kb: kb.label("what is lent?", None, 0),
+    "forget": lambda kb: kb.forget("was it lent?"),
+    "keep questions": lambda kb: kb.keep_questions(["who lends?"]),
+    "refresh": KnowledgeBase.refresh,
+}
+"""What is done to a base that is there, in a folder or elsewhere."""

@@ -10,7 +10,7 @@ import pytest
 from demur.errors import LostBase, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
-from kb.base_toys import Hashing, found, held, write
+from kb.base_toys import CHANGES, Hashing, found, held, write
 from kb.places import address, docs, kb, refused, taken_away
 
 __all__ = ["address", "docs", "kb"]  # fixtures
@@ -89,20 +89,7 @@ def test_no_base(address: str) -> None:
     assert "there is no knowledge base; make one with demur kb add" in refused(address)
 
 
-WRITES: dict[str, Callable[[KnowledgeBase], object]] = {
-    "put": lambda kb: kb.put("one", [Passage("1", "A rake is lent too.")]),
-    "update": KnowledgeBase.update,
-    "remove": lambda kb: kb.remove("one"),
-    "rebuild": KnowledgeBase.rebuild,
-    "embed": lambda kb: kb.embed(Hashing()),
-    "label": lambda kb: kb.label("what is lent?", None, 0),
-    "forget": lambda kb: kb.forget("was it lent?"),
-    "keep questions": lambda kb: kb.keep_questions(["who lends?"]),
-    "refresh": KnowledgeBase.refresh,
-}
-
-
-@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("write", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("replaced", [False, True])
 def test_a_base_that_is_gone_or_another_takes_no_change(
     kb: KnowledgeBase, address: str, write: Callable[[KnowledgeBase], object], replaced: bool

@@ -13,20 +13,12 @@ from demur.errors import LostBase, ReadOnlyBase
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.store import schema
-from kb.base_toys import Hashing, folder, held, write
+from kb.base_toys import CHANGES, Hashing, folder, held, write
 
 WRITES: dict[str, Callable[[KnowledgeBase], object]] = {
     "add": lambda kb: kb.add(folder(kb).parent / "docs" / "b.txt"),
-    "put": lambda kb: kb.put("one", [Passage("1", "A rake is lent too.")]),
-    "update": KnowledgeBase.update,
-    "remove": lambda kb: kb.remove("one"),
-    "rebuild": KnowledgeBase.rebuild,
-    "embed": lambda kb: kb.embed(Hashing()),
-    "label": lambda kb: kb.label("what is lent?", None, 0),
     "settle": lambda kb: kb.settle("what is lent?", []),
-    "forget": lambda kb: kb.forget("was it lent?"),
-    "keep questions": lambda kb: kb.keep_questions(["who lends?"]),
-    "refresh": KnowledgeBase.refresh,
+    **CHANGES,
 }
 
 
