@@ -218,6 +218,7 @@ docs: $(VENV)/.dev
 # is kept until May 2027; zensical, of the same people, reads mkdocs.yml too.
 SITE := mkdocs-material==9.8.2 mkdocs==1.6.1 'mkdocstrings[python]==1.0.8' ruff==0.17.5
 site: $(VENV)/.dev
+	@echo "installing what builds the site"
 	$(PYTHON) -m venv $(VENV)/site
 	$(VENV)/site/bin/pip install --quiet --disable-pip-version-check $(SITE)
 	$(BIN)/python -m tools.site
@@ -236,6 +237,7 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 # torch comes first and by its exact version, so that a build without CUDA is taken where there is one.
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing what develops and tests demur into $(VENV): some minutes, once"
 	$(PIP) $(shell grep '^torch==' constraints.txt)
 	$(PIP) --editable '.[dev]'
 	@touch $@ $(VENV)/.core

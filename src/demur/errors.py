@@ -119,7 +119,7 @@ class NoThreshold(DemurError):
         reach = (
             "not even 99 % can be promised"
             if lowest is None
-            else f"the lowest they can promise is {100 * lowest:.4g} %"
+            else f"the lowest they can promise is {100 * lowest:.4g} %, a risk of {lowest:.4g}"
         )
         help = "" if more is not None or fewest is not None else "; improve the ranker or its confidence"
         needed = f"for {asked} {labels_needed(more, fewest)}{help}"

@@ -81,3 +81,5 @@ def test_rows_with_the_same_question_are_told_of(
         shown = capsys.readouterr().out
         assert ("Passage 2 answers the same question as passage 1" in shown) == told
         assert not told or ("Austria" in shown and "Brazil" in shown)
+    run(monkeypatch, "ask", "where do you ship", "--from", "faq.csv", "--top", "1")
+    assert "1 passage not shown answers the same question as passage 1" in capsys.readouterr().out

@@ -192,7 +192,7 @@ def test_with_a_risk_the_gate_lies_in_the_new_folder(reader: Path, tmp_path: Pat
         (("--doubt", "learned", "-o", "g.json"), "such as --risk 0.1"),
         (("--doubt", "learned", "--qualifier", "top"), "leave --plan"),
         (("--doubt", "learned", "--risk", 7), "risk"),
-        (("--doubt", "learned", "--risk", 0.1, "--confidence", 2), "confidence=2"),
+        (("--doubt", "learned", "--risk", 0.1, "--confidence", 2), "confidence of 2"),
         (("--doubt", "learned", "--risk", 0.1, "--method", "lttt"), "lttt"),
     ],
 )

@@ -94,6 +94,17 @@ def test_nothing_is_made_of_what_was_mistyped(
     assert not (tmp_path / "h.kb").exists()
 
 
+def test_a_base_without_any_text_is_said_to_be_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "new.csv").write_text("question,answer\n", "utf-8")
+    assert run(monkeypatch, "kb", "add", "h.kb", "new.csv") == 2
+    said = "there is no text in it, so nothing can be asked yet; add files that have some"
+    assert said in capsys.readouterr().err
+    assert run(monkeypatch, "kb", "add", "h.kb", "new.csv", "faq.csv") == 0
+    assert "2 sources" in capsys.readouterr().out
+
+
 def test_a_file_is_one_source_however_its_path_is_spelt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

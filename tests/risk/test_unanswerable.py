@@ -104,7 +104,7 @@ def test_equal_ones_share_one_fate() -> None:
 
 @pytest.mark.parametrize(("risk", "sure"), [(0, 0.95), (1, 0.95), (0.1, 1), (0.1, 0)])
 def test_what_is_no_share_is_refused(risk: float, sure: float) -> None:
-    with pytest.raises(UsageError, match="is not a share"):
+    with pytest.raises(UsageError, match="is not a"):
         choose(np.full(100, 0.1), risk, sure)
 
 

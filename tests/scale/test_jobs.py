@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 import demur
 from demur import scoring
 from demur.data import formats
-from demur.errors import DemurError
+from demur.errors import DemurError, MissingExtra
 from demur.scale.job import Done, Here, score_files
 from demur.scoring import Scorer
 from scale.jobs import Dying, folder, made, same
@@ -43,6 +44,22 @@ def test_jsonl_and_single_files_will_do(tmp_path: Path) -> None:
     for ours in (tmp_path / "out" / "b.jsonl", tmp_path / "b.jsonl"):
         assert ours.read_bytes() == (tmp_path / "alone.jsonl").read_bytes()
     assert run(source / "b.jsonl", tmp_path / "b.jsonl").pools == 60, "a file is written again"
+
+
+def test_without_what_writes_parquet_nothing_is_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").mkdir()
+    lines = tmp_path / "in" / "a.jsonl"
+    formats.write_pools(lines, made(3))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for source, target in ((lines.parent, tmp_path / "out"), (lines, tmp_path / "a.parquet")):
+        with pytest.raises(MissingExtra, match=r"pip install 'demur\[parquet\]'"):
+            run(source, target)
+    with pytest.raises(MissingExtra, match="pyarrow"):
+        scoring.score_file(str(lines), str(tmp_path / "a.parquet"), RANKER)
+    assert [*tmp_path.iterdir()] == [lines.parent]
+    assert run(lines.parent, tmp_path / "out", write_as="jsonl").pools == 3
 
 
 def test_statistics_are_those_of_all_files(tmp_path: Path) -> None:

@@ -43,7 +43,10 @@ class Asked:
         best = ranking.candidates[:top]
         if reader is not None:
             best = self._read(reader, best)
-        shown = Ranking(self.question, tuple(map(self._told, best)), ranking.scores[:top])
+        told = tuple(map(self._told, best))
+        if told and (unseen := sum(also_answers(told[0], each) for each in ranking.candidates[top:])):
+            told = (replace(told[0], extra=told[0].extra | {"also_answered_by": unseen}), *told[1:])
+        shown = Ranking(self.question, told, ranking.scores[:top])
         if not best:
             return Abstention(self.question, self._why_nothing(), shown)
         if there is not None and not self._gate_is_for_files:
@@ -135,6 +138,12 @@ class Asked:
         if len(words) > 1:
             return f"none of its words – {', '.join(words)} – occurs in {where}"
         return f"its only word to look for, {words[0]}, does not occur in {where}"
+
+
+def also_answers(best: Candidate, other: Candidate) -> bool:
+    """Whether another passage answers the very question that the best one does, and is from another row."""
+    question, row = (best.extra["question"], best.id.partition("+")[0])
+    return bool(question) and other.extra["question"] == question and other.id.partition("+")[0] != row
 
 
 def _first(ranking: Ranking, place: int) -> Ranking:

@@ -23,6 +23,7 @@ from demur.errors import DemurError, UsageError
 from demur.kb.base import Passages, Searchable
 from demur.kb.read import ReadBase
 from demur.rankers import Ranker
+from demur.risk.thresholds.bounds import check_promise
 from demur.types import Abstention, Answer
 
 _ONE_AT_A_TIME = RLock()  # models are shared by sessions, and some change while they run
@@ -232,9 +233,8 @@ def _chosen(
     ranker: str | Path | Ranker | None, gate: str | Path | Gate | None, risk: float | None
 ) -> tuple[str | Path | Ranker, Gate | None]:
     """The ranker that scores again what is found, and the gate: as named, or those that come with demur."""
-    if risk is not None and not 0 < risk < 1:
-        what = f"a risk of {risk:g} is not a share of wrong answers"
-        raise UsageError(f"{what}; choose one between 0 and 1, such as 0.2")
+    if risk is not None:
+        check_promise(risk)
     if ranker is None and (gate is None or gate == NONE):
         ranker = packaged.usual()
         if ranker is None:

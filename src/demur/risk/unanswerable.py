@@ -11,7 +11,7 @@ import numpy as np
 from demur.errors import NoThreshold, UsageError
 from demur.logistic import expit
 from demur.risk.gates.certificate import percent
-from demur.risk.thresholds.bounds import fewest, p_value, upper_bound
+from demur.risk.thresholds.bounds import check_promise, fewest, p_value, upper_bound
 from demur.risk.thresholds.control import Choice
 from demur.types import FloatArray
 
@@ -25,9 +25,7 @@ def choose(confidence: FloatArray, risk: float, level: float = 0.95) -> Choice:
 
     `confidence` has one chance for each question, each drawn independently of the others.
     """
-    for name, value, such in (("risk", risk, 0.1), ("confidence", level, 0.95)):
-        if not 0 < value < 1:
-            raise UsageError(f"{name}={value:g} is not a share; choose one between 0 and 1, such as {such}")
+    check_promise(risk, level)
     confidence = np.sort(np.asarray(confidence, np.float64))
     if np.isnan(confidence).any():
         raise UsageError("a confidence is not a number; give every question one")
@@ -49,7 +47,7 @@ def _refused(answered: int, count: int, risk: float, delta: float) -> NoThreshol
     reach = (
         "not even 99 % can be promised"
         if lowest is None
-        else f"the lowest they can promise is {percent(lowest)}"
+        else f"the lowest they can promise is {percent(lowest)}, a risk of {lowest:.4g}"
     )
     none = "no other" if answered else "none"
     removed = "1 entry that was removed" if count == 1 else f"{count:,} entries that were removed"

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from demur.data.formats import parquet
 from demur.data.formats.beir import is_beir
 from demur.data.formats.known import by_name
 from demur.errors import DataError, UsageError
@@ -132,6 +133,8 @@ class Files:
         if not found:
             what = "holds no .jsonl, .ndjson or .parquet file"
             raise DataError(what, path=self.source, fix="name the folder that has them")
+        if "parquet" in {self.write_as, *(by_name(path) for path, _ in found)}:
+            parquet.needed()
         targets: dict[Path, Path] = {}
         for path, target in found:
             if target in targets:

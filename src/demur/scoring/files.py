@@ -132,6 +132,8 @@ def writable(target: str, write_as: str | None = None, more: bool = False) -> st
         known = (one for one, each in formats.FORMATS.items() if each.write or one == "run")
         able = ", ".join(one for one in known if one not in _WITHOUT_SCORES)
         raise UsageError(f"{target}: scores cannot be written as {name!r}; these can hold them: {able}")
+    if name == "parquet":
+        formats.parquet.needed()
     path = Path(target)
     if name == "beir" and path.exists() and (path.is_file() or any(path.iterdir())):
         raise DataError("exists already", path=target, fix="remove it, or name another folder")

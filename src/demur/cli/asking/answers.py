@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from demur.cli.console import harmless
+from demur.errors import count_of
 from demur.types import Abstention, Answer
 
 if TYPE_CHECKING:
@@ -78,16 +79,21 @@ def show(
 
 def _also_answer(result: Answer) -> str:
     """Which of the other passages answer the very question that the first one does, each from another row."""
-    question, first = result.candidate.extra["question"], result.candidate.id.partition("+")[0]
+    from demur.asking.answering import also_answers
+
     others = [
         str(number)
         for number, each in enumerate(result.ranking.candidates[1:], 2)
-        if question and each.extra["question"] == question and each.id.partition("+")[0] != first
+        if also_answers(result.candidate, each)
     ]
-    if not others:
+    unseen: int = result.candidate.extra.get("also_answered_by", 0)
+    named = [f"Passage{'' if len(others) == 1 else 's'} {', '.join(others)}"] if others else []
+    named += [f"{count_of(unseen, 'passage')} not shown"] if unseen else []
+    if not named:
         return ""
-    which = f"Passage {others[0]} answers" if len(others) == 1 else f"Passages {', '.join(others)} answer"
-    return f"{which} the same question as passage 1: these files have several answers to it."
+    answer = "answers" if len(others) + unseen == 1 else "answer"
+    which = " and ".join(named)
+    return f"{which} {answer} the same question as passage 1: these files have several answers to it."
 
 
 def _promised(

@@ -68,6 +68,9 @@ def add(
             note(f"{one_line(str(kb.path))} is not made, as no file could be read")
             raise typer.Exit(2)
         _finish(kb, found, words_only, json)
+        if not len(kb):
+            note("there is no text in it, so nothing can be asked yet; add files that have some")
+            raise typer.Exit(2)
 
 
 @app.command()

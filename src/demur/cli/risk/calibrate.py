@@ -104,6 +104,7 @@ def calibrate(
     """Find a confidence threshold that keeps the error rate below --risk; exit with 1 if there is none."""
     from demur.errors import UsageError
 
+    thresholds.check_wanted(RISK if risk is None else risk, confidence, method)
     if plan and check is not None:
         raise UsageError("--plan and --check exclude each other; choose one")
     files = bool(sources or example or kb is not None)

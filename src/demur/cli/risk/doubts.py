@@ -45,8 +45,7 @@ def train_doubt(
     """Train the doubt; if a risk is asked for, make the gate on questions that it did not learn from."""
     from demur.data import pools
     from demur.doubt.training import DoubtTraining, quoted
-    from demur.errors import NoThreshold, UnknownName, UsageError
-    from demur.risk.thresholds.control import METHODS
+    from demur.errors import NoThreshold, UsageError
 
     if doubt is None:
         raise UsageError("--probes-from needs --doubt; say which doubt to train")
@@ -54,11 +53,6 @@ def train_doubt(
     home = _home(reader, output)
     if risk is None and (output is not None or grid is not None) and (home is None or grid is not None):
         raise UsageError("without --risk no gate is made: -o and --grid need one, such as --risk 0.1")
-    for name, share in (("risk", risk), ("confidence", wanted["confidence"])):
-        if share is not None and not 0 < share < 1:  # the gate would say so too, but after the training
-            raise UsageError(f"{name}={share:g} is not a share; choose one between 0 and 1")
-    if wanted["method"] not in METHODS:
-        raise UnknownName("method", wanted["method"], METHODS)
     training = DoubtTraining.of(doubt, reader, pools(data), pools(probes_from) if probes_from else (), home)
     rest: Sequence[Pool] = ()
     if risk is not None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FAILED = 1
 _NOTHING: Mapping[str, Any] = {}
 _NAMES = {"ltt": "learn then test", "bonferroni": "Bonferroni"}
+_CONFIDENCES = {"top": "top, the score of the best", "margin": "margin, the best score minus the second"}
 
 
 def refuse(error: NoThreshold, json: bool, also: Mapping[str, Any] = _NOTHING) -> NoReturn:
@@ -28,6 +29,17 @@ def refuse(error: NoThreshold, json: bool, also: Mapping[str, Any] = _NOTHING) -
         emit({**also, "threshold": None, "reason": str(error), **reached})
     note(f"demur: {error}")
     raise typer.Exit(FAILED)
+
+
+def check_wanted(risk: float, confidence: float, method: str) -> None:
+    """Raise an error for what no gate can be made of; the gate would do so too, but after all the work."""
+    from demur.errors import UnknownName
+    from demur.risk.thresholds.bounds import check_promise
+    from demur.risk.thresholds.control import METHODS
+
+    check_promise(risk, confidence)
+    if method not in METHODS:
+        raise UnknownName("method", method, METHODS)
 
 
 def place_for(ranker: str, output: str | None) -> str | None:
@@ -104,7 +116,7 @@ def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] =
         lines = [
             gate.promise,
             "",
-            f"threshold  {passing}, by {found.qualifier}",
+            f"threshold  {passing}, by {_CONFIDENCES.get(found.qualifier, found.qualifier)}",
             f"answered   {found.accepted:,} of {found.questions:,} ({share}), {found.errors:,} of them wrong",
             f"bound      at most {percent(round(found.bound, 4))} wrong (method: {method})",
             f"ranker     {found.ranker}",

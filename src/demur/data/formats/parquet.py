@@ -39,7 +39,7 @@ def each_row(path: str | Path) -> Iterator[tuple[int, Pool | DataError]]:
 
     In a flat table a pool has many rows, so the first that is wrong is the end of it.
     """
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = needed()
     with opened(path) as file, _sound(pyarrow, path):
         source = file if file.seekable() else io.BytesIO(file.read())
         if source.seek(0, io.SEEK_END) == 0:
@@ -106,7 +106,7 @@ def _extra(raw: Object, place: Place) -> Object | None:
 
 def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write any pools whose labels fit into 64 bits."""
-    pyarrow, parquet = _pyarrow()
+    pyarrow, parquet = needed()
     text, label = pyarrow.string(), pyarrow.int64()
     candidate = pyarrow.struct([("id", text), ("text", text), ("label", label), ("extra", text)])
     schema = pyarrow.schema(
@@ -142,5 +142,6 @@ def _row(pool: Pool, path: str | Path) -> Object:
     return {"id": pool.id, "question": pool.question, "candidates": candidates, "extra": extra}
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def needed() -> tuple[Any, Any]:
+    """The library that reads and writes parquet, or one line on how to get it."""
     return require("pyarrow", extra="parquet"), require("pyarrow.parquet", extra="parquet")

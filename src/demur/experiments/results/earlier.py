@@ -3,7 +3,8 @@
 Their files are left as they are. What `demur reproduce PAPER TABLE --verify N --record` finds is written into
 ``results/confirmed.json``: the cells of each family of rows that were run again, and how far they came out
 from what is kept. A family whose cells all came again is taken as confirmed; one of whose cells did not is
-stale, and made anew by `demur reproduce`; what nobody has run again is shown, and marked as that.
+stale, and made anew by `demur reproduce`; what nobody has run again is shown, and marked as that. What was
+made by code that was not committed is shown as well, and made anew.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ SAID = {
     EARLIER: "made by an earlier edition; no cell of its kind was run again yet",
     STALE: "out of date: a rerun came out otherwise, or the recipe or an edition has changed since; "
     "`demur reproduce` makes it anew",
-    UNCLEAN: "made by code that was not committed",
+    UNCLEAN: "made by code that was not committed; `demur reproduce` makes it anew",
 }
 _STATED = ("ranker", "qualifier", "reader", "doubt", "trainer")
 """What results say of the row that they are of, as the recipe does."""
@@ -49,9 +50,12 @@ def family(run: Run) -> str:
 
 
 def holds(run: Run, found: Result, data: str, results: Path) -> bool:
-    """Whether an earlier result may stand: of the same data and settings, and no rerun contradicts it."""
+    """Whether an earlier result may stand: by committed code, of the same data and settings, and no rerun
+    contradicts it.
+    """
     same = found["data_sha256"] == data and found["seed"] == run.seed
-    return same and origin(run, found, results) != STALE
+    named = not found.get("commit", DIRTY).endswith(DIRTY)
+    return same and named and origin(run, found, results) != STALE
 
 
 def origin(run: Run, found: Result, results: Path) -> str:

@@ -1,4 +1,4 @@
-"""Questions with their answers below them, as FAQs have them: headings and bold lines that ask."""
+"""Questions with their answers below them, as FAQs have them: headings and bold lines that ask, Q: and A:."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ LONGEST = 4 * LONG
 LINE = 3
 """Words of a bold line that asks; fewer, such as **Why?**, belong to the text around them."""
 
+_MARK = r"\s*(?P<bold>\*\*|__|\*|_|)(?:{})\s*\d{{0,3}}\s*(?:[:：](?P=bold)|(?P=bold)\s*[:：])\s*"
+ASKS = re.compile(_MARK.format("Q|Question|Frage"), re.I)
+"""What a line that asks may begin with: ``Q:``, ``Question 3:`` or ``**Q:**``."""
+ANSWERS = re.compile(_MARK.format("A|Answer|Antwort"), re.I)
 _ENDS = re.compile(r"[?？؟][\s*_\"'”’»)\]:]*\Z")
 _NUMBER = re.compile(
     r"\s*(?:(?:Q|Question|Frage)\s*\d{0,3}\s*[.:)]|\d{1,3}(?:\.\d{1,3})*[.:)](?=\s)|\d{1,3}(?:\.\d{1,3})+\s)\s*",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from demur.kb.formats import markdown_blocks as blocks
-from demur.kb.formats.faq_headings import LINE, asking, joined
+from demur.kb.formats.faq_headings import ANSWERS, ASKS, LINE, asking, joined
 from demur.kb.formats.markdown_blocks import Block
 from demur.kb.passages import LONG, Paragraph, Passage, unwrapped
 
@@ -53,20 +53,22 @@ class _Page:
     """A Markdown text, parsed into blocks; the marks within lines are removed when a block is shown."""
 
     def __init__(self, lines: Sequence[str], source: str) -> None:
-        begin = _after_front_matter(lines)
+        begin = blocks.after_front_matter(lines)
         text = "\n" * begin + "\n".join(line.replace("\r", " ") for line in lines[begin:])
         self.source = source
         self.trail: dict[int, str] = {}
         self.question = ""
         self.topic = ""  # the question as it stands there, where it is no heading
         self.waits: Block | None = None  # a line that asks, until there is something below it
+        self.fresh = False  # whether nothing is below the question yet
         self.links: dict[str, Any] = {}
         self.root = blocks.tree(text, self.links)
 
     def passages(self) -> Iterator[Passage]:
         """The passages, in order; a paragraph that leads into a list or code comes with it."""
         lead: Block | None = None
-        for block in _blocks(self.root):
+        found = [*blocks.faq_lines(_blocks(self.root))]
+        for block, below in zip(found, [*found[1:], None], strict=False):
             joins = lead is not None and self._leads(lead, block)
             if lead and not joins:
                 yield from self._paragraph(lead)
@@ -77,8 +79,9 @@ class _Page:
                 yield from self._asks("")
                 upper = {above: text for above, text in self.trail.items() if above < level}
                 self.trail, self.question = upper | {level: title}, asking(title)
+                self.fresh = True
             elif block.type in _TEXTS:
-                rest, ends = yield from self._asked(block)
+                rest, ends = yield from self._asked(block, below)
                 if ends and rest is not None:
                     yield from self._paragraph(rest)
                 elif rest is not None:
@@ -111,10 +114,22 @@ class _Page:
             yield from self._paragraph(waits)
         if question or self.topic:
             self.question, self.topic = question, topic
-        self.waits = line
+        self.waits, self.fresh = line, bool(question)
 
-    def _asked(self, block: Block) -> Generator[Passage, None, tuple[Block | None, bool]]:
+    def _asked(
+        self, block: Block, below: Block | None = None
+    ) -> Generator[Passage, None, tuple[Block | None, bool]]:
         """What is left of a text once a question is taken from its beginning, and whether an answer ends."""
+        if block.type == "paragraph" and (mark := ASKS.match(block.content)):
+            said = unwrapped(self._shown(block.content[mark.end() :]).split("\n"))
+            if asking(said) or (below and below.type == "paragraph" and ANSWERS.match(below.content)):
+                yield from self._asks(said, said, block)
+                return None, False
+            yield from self._asks("")
+        elif self.question and (self.fresh or self.topic):
+            block = blocks.bare_answer(block)
+        if not block.content:
+            return None, False
         ends = block.type == "html_block" and bool(self.topic and _UNFOLDED.search(block.content))
         found = _BOLD.match(block.content) if block.type == "paragraph" else _SUMMARY.search(block.content)
         if found is None or block.type not in ("paragraph", "html_block"):
@@ -132,7 +147,7 @@ class _Page:
         start += len(rest[: len(rest) - len(rest.lstrip())].split("\n")) - 1
         if not rest.strip() or (block.type == "html_block" and not _bare(rest)):
             return None, ends
-        return replace(block, content=rest.lstrip(), lines=(start, block.lines[1])), ends
+        return blocks.bare_answer(replace(block, content=rest.lstrip(), lines=(start, block.lines[1]))), ends
 
     def _answers(self, block: Block) -> Iterator[Passage]:
         """The items of a list that each begin with a bold question."""
@@ -156,7 +171,7 @@ class _Page:
     def _parts(self, lines: Sequence[str], start: int) -> Iterator[Passage]:
         """The passages of some lines, the first of which has this number, counted from 0."""
         if any(lines):
-            self.waits = None
+            self.waits, self.fresh = None, False
             yield from Paragraph(lines, start + 1).passages(self.source, self.heading, question=self.question)
 
     def _paragraph(self, block: Block) -> Iterator[Passage]:
@@ -204,7 +219,7 @@ class _Page:
         """A block of code with its lead-in, however long, as it was typed."""
         if text := "\n".join(part for part in (self._text(lead) if lead else "", _typed(block)) if part):
             line = (lead or block).lines[0] + 1
-            self.waits = None
+            self.waits, self.fresh = None, False
             yield Passage(f"{self.source}:{line}", text, self.source, line, self.heading, self.question)
 
     def _rows(self, table: Block) -> Iterator[tuple[int, str]]:
@@ -279,13 +294,3 @@ def _shown(tokens: Sequence[Token]) -> str:
 def _breaks(unseen: re.Match[str]) -> str:
     """What is shown in place of a tag or comment: a space for a break; the lines stay as many as they are."""
     return " " if _BREAK.fullmatch(unseen[0]) else "\n" * unseen[0].count("\n")
-
-
-def _after_front_matter(lines: Sequence[str]) -> int:
-    """The first line after front matter; 0 where there is none."""
-    mark = lines[0].rstrip() if lines else ""
-    if mark in ("---", "+++"):
-        for at in range(1, len(lines)):
-            if lines[at].rstrip() in (mark, "..."):
-                return at + 1
-    return 0

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from demur.kb.formats.faq_headings import ANSWERS, ASKS
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -118,3 +120,39 @@ def uncollected() -> Iterator[None]:
     finally:
         if collects:
             gc.enable()
+
+
+def faq_lines(found: Iterable[Block]) -> Iterator[Block]:
+    """The blocks, paragraphs cut before each line that begins with ``Q:``, and below such before ``A:``."""
+    of_faq = False
+    for block in found:
+        if block.type != "paragraph":
+            yield block
+            continue
+        lines, begin, first = block.content.split("\n"), 0, block.lines[0]
+        for at, line in enumerate(lines):
+            asks = bool(ASKS.match(line))
+            of_faq = of_faq or asks
+            if at > begin and (asks or (of_faq and ANSWERS.match(line))):
+                yield replace(block, content="\n".join(lines[begin:at]), lines=(first + begin, first + at))
+                begin = at
+        yield replace(block, content="\n".join(lines[begin:]), lines=(first + begin, block.lines[1]))
+
+
+def bare_answer(block: Block) -> Block:
+    """A paragraph without the ``A:`` that it may begin with."""
+    mark = ANSWERS.match(block.content) if block.type == "paragraph" else None
+    if mark is None:
+        return block
+    start = block.lines[0] + mark[0].count("\n")
+    return replace(block, content=block.content[mark.end() :], lines=(start, block.lines[1]))
+
+
+def after_front_matter(lines: Sequence[str]) -> int:
+    """The first line after front matter; 0 where there is none."""
+    mark = lines[0].rstrip() if lines else ""
+    if mark in ("---", "+++"):
+        for at in range(1, len(lines)):
+            if lines[at].rstrip() in (mark, "..."):
+                return at + 1
+    return 0

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from demur.kb.formats.faq_headings import joined
+from demur.kb.formats.faq_headings import ANSWERS, ASKS, joined
 from demur.kb.passages import Paragraph, Passage, unwrapped
 
 _LONGEST_WRAPPED = 120
-_ASKS = re.compile(r"(?:Q|Question|Frage)\s*\d{0,3}\s*[:：]\s*", re.I)
-_ANSWERS = re.compile(r"(?:A|Answer|Antwort)\s*\d{0,3}\s*[:：]\s*", re.I)
 _log = logging.getLogger(__name__)
 
 
@@ -28,7 +25,7 @@ class _Row:
         if not self.answer:
             yield from self.asks.passages(source)
             return
-        question = _ASKS.sub("", unwrapped(self.asks.lines), count=1)
+        question = ASKS.sub("", unwrapped(self.asks.lines), count=1)
         found = (passage for each in self.answer for passage in each.passages(source, question, "", question))
         yield from joined(found)
 
@@ -42,7 +39,7 @@ def passages_of_text(lines: Iterable[tuple[int, str]], source: str) -> Iterator[
     row: _Row | None = None
     lost: list[int] = []
     for paragraph in _paragraphs(lines):
-        asks, answers = (bool(each.match(paragraph.lines[0])) for each in (_ASKS, _ANSWERS))
+        asks, answers = (bool(each.match(paragraph.lines[0])) for each in (ASKS, ANSWERS))
         if row is not None and (asks or not (answers or row.answer)):
             lost += [] if row.answer else [row.asks.line]
             yield from row.passages(source)
@@ -65,7 +62,7 @@ def passages_of_text(lines: Iterable[tuple[int, str]], source: str) -> Iterator[
 
 def _bare(answer: Paragraph) -> list[Paragraph]:
     """An answer without the mark before it; nothing if nothing else stands there."""
-    said = _ANSWERS.sub("", answer.lines[0], count=1)
+    said = ANSWERS.sub("", answer.lines[0], count=1)
     if said:
         return [Paragraph([said, *answer.lines[1:]], answer.line)]
     return [Paragraph(answer.lines[1:], answer.line + 1)] if answer.lines[1:] else []
@@ -82,9 +79,9 @@ def _paragraphs(lines: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
     for number, line in lines:
         line = line.strip()
         alone = len(line) > _LONGEST_WRAPPED
-        asks = bool(_ASKS.match(line))
+        asks = bool(ASKS.match(line))
         of_faq = of_faq or asks
-        if held and (alone or asks or not line or (of_faq and _ANSWERS.match(line))):
+        if held and (alone or asks or not line or (of_faq and ANSWERS.match(line))):
             yield Paragraph(held, first)
             held = []
         if alone:

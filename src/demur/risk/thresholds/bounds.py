@@ -74,6 +74,16 @@ def fewest(errors: int, risk: float, delta: float) -> int:
     return high
 
 
+def check_promise(risk: float, confidence: float = 0.95) -> None:
+    """Raise an error unless something can be promised at this risk and with this confidence."""
+    if not 0 < risk < 1:
+        what = f"a risk of {risk:g} is not a share of wrong answers"
+        raise UsageError(f"{what}; choose one between 0 and 1, such as 0.1")
+    if not 0 < confidence < 1:
+        what = f"a confidence of {confidence:g} is not a probability"
+        raise UsageError(f"{what}; choose one below 1, such as 0.95")
+
+
 def _counts(errors: Any, accepted: Any) -> tuple[IntArray, IntArray]:
     k, n = np.asarray(errors), np.asarray(accepted)
     if k.dtype.kind not in "iu" or n.dtype.kind not in "iu":

@@ -17,7 +17,7 @@ import numpy as np
 
 from demur.errors import NoThreshold, UnknownName, UsageError
 from demur.risk.predictions import BoolArray
-from demur.risk.thresholds.bounds import accepted_needed, surprise, upper_bound
+from demur.risk.thresholds.bounds import accepted_needed, check_promise, surprise, upper_bound
 from demur.risk.thresholds.classic import clopper_pearson, naive, sgr, sgr_code, sgr_ranks
 from demur.risk.thresholds.counted_answers import Labelled
 from demur.risk.thresholds.learn_then_test import bonferroni, fixed_sequence, start_places
@@ -149,7 +149,7 @@ class Evidence:
 
     def choice(self, risk: float, delta: float) -> Choice | None:
         """The loosest threshold that passes, or None."""
-        _check(risk, delta)
+        check_promise(risk, 1 - delta)
         grid = self._grid(risk, delta)
         found = METHODS[self.method](self.tested, risk, delta, grid, self.starts)
         if found is None:
@@ -229,12 +229,3 @@ class Evidence:
         """How many pass and how many of those are wrong, each case once."""
         n, k = self.tested.at(where)
         return set(zip(n.tolist(), k.tolist(), strict=True))
-
-
-def _check(risk: float, delta: float) -> None:
-    if not 0 < risk < 1:
-        raise UsageError(
-            f"risk={risk:g} is not a share of wrong answers; choose one between 0 and 1, such as 0.1"
-        )
-    if not 0 < delta < 1:
-        raise UsageError(f"confidence={1 - delta:g} is not a probability; choose one below 1, such as 0.95")
