@@ -50,9 +50,7 @@ def family(run: Run) -> str:
 
 
 def holds(run: Run, found: Result, data: str, results: Path) -> bool:
-    """Whether an earlier result may stand: by committed code, of the same data and settings, and no rerun
-    contradicts it.
-    """
+    """Whether an earlier result may stand: of the same data, by committed code, and not contradicted."""
     same = found["data_sha256"] == data and found["seed"] == run.seed
     named = not found.get("commit", DIRTY).endswith(DIRTY)
     return same and named and origin(run, found, results) != STALE
