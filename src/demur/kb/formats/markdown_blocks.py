@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 100  # lists and quotations within each other; deeper ones are left out
 
+_ASKS_SOMEWHERE = re.compile(f"^{ASKS.pattern}", re.I | re.M)
 _LINE = r"[^\s#>`~*_+\-\[<=|:0-9][^\n]*"  # begins with nothing that could be a mark of Markdown
 _PLAIN = re.compile(
     rf"{_LINE}(?:\n{_LINE})*+(?=\n[ \t]*+(?:\n|\Z)|\Z)"  # such lines up to an empty one: a paragraph
@@ -126,7 +127,7 @@ def faq_lines(found: Iterable[Block]) -> Iterator[Block]:
     """The blocks, paragraphs cut before each line that begins with ``Q:``, and below such before ``A:``."""
     of_faq = False
     for block in found:
-        if block.type != "paragraph":
+        if block.type != "paragraph" or not (of_faq or _ASKS_SOMEWHERE.search(block.content)):
             yield block
             continue
         lines, begin, first = block.content.split("\n"), 0, block.lines[0]
