@@ -16,7 +16,7 @@ from bench.common import Row, seconds_once, told
 from bench.memory import IN_POOL, write
 
 FILES = 8
-SIZES = {"bm25": (100_000, 1_000_000), "mini": (4_000, 40_000)}
+SIZES = {"bm25": (100_000, 1_000_000), "mini": (2_000, 12_000)}
 WAYS = {"demur score": (), "Ray, 1 worker": ("--workers", "1"), "Ray, 2 workers": ("--workers", "2")}
 BILLION = 1_000_000_000
 
