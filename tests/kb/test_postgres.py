@@ -15,7 +15,7 @@ from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.postgres.server import Server
 from kb.base_toys import Hashing, found, held, write
-from kb.places import ON_POSTGRES, docs, kb, killed, on_postgres, said, started, started_again
+from kb.places import ON_POSTGRES, docs, kb, killed, on_postgres, said, schema_of, started, started_again
 
 __all__ = ["docs", "kb"]  # fixtures
 pytestmark = ON_POSTGRES
@@ -123,3 +123,25 @@ def test_vectors_are_not_counted_again_once_all_are_there(
         assert kb.embedded == 3
     kb.put("one", [Passage("1", "A rake is lent.")])
     assert kb.embedded == 3 and len(kb) == 4
+
+
+def test_the_index_of_vectors_is_made_once_all_are_there(docs: Path) -> None:
+    address = on_postgres("bulk")
+    kb = KnowledgeBase(address)
+    write(docs, {f"{n}.txt": f"Number {n} is lent for {n} weeks." for n in range(200)})
+    kb.add(docs)
+
+    def broken_off(passages: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kb.embed(Hashing(), broken_off)
+    kb.refresh()
+    vector = Hashing().embed(["Number 7 is lent for 7 weeks."])[0]
+    assert 0 < kb.embedded < len(kb) and not kb.indexed and len(kb.by_meaning(vector, 5)[0])
+    kb.embed(Hashing())
+    assert kb.embedded == len(kb) and kb.indexed
+    near = kb.by_meaning(vector, 5)[0].tolist()
+    said(f'DROP INDEX "{schema_of(address)}".vectors_near')  # as it is after a kill while it is made
+    assert not KnowledgeBase(address).indexed and kb.by_meaning(vector, 5)[0].tolist() == near
+    assert kb.embed(Hashing()) == 0 and kb.indexed and kb.by_meaning(vector, 5)[0].tolist() == near

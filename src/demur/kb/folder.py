@@ -148,6 +148,13 @@ class KnowledgeBase(ReadBase):
         return count
 
     @property
+    def indexed(self) -> bool:
+        """Whether the vectors have the index by which they are found fast; `embed` makes it."""
+        self._now()
+        self._store.meanings.open(self._truth())
+        return self._store.meanings.indexed
+
+    @property
     def embedder(self) -> str:
         """The fingerprint of what made the vectors; nothing where there are none."""
         self._now()

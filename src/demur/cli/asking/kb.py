@@ -204,7 +204,7 @@ def _embed_by(kb: KnowledgeBase, embedder: Embeds | None, words_only: bool) -> N
     from demur.errors import UsageError
 
     missing = _missing(kb)
-    if words_only or not missing:
+    if words_only or (not missing and kb.indexed):
         return
     try:
         with meter("embedding", "passages", missing) as advance:

@@ -134,6 +134,11 @@ class SignedMeanings:
         places = np.unique(self.passages)
         return int(np.count_nonzero((places <= self._newest) & ~np.isin(places, self._dead)))
 
+    @property
+    def indexed(self) -> bool:
+        """True: all are compared, by their signs."""
+        return True
+
     def lacking(self, truth: Truth, now: Generation) -> Iterator[list[Row]]:
         """Place, heading, text and question of passages without a vector; vectors of none are deleted."""
         self.load()

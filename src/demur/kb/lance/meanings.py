@@ -80,6 +80,11 @@ class LakeMeanings:
                 self._counted = state, int(there)
         return min(self._counted[1], self._now.passages)
 
+    @property
+    def indexed(self) -> bool:
+        """True: an index is made and kept while vectors are added."""
+        return True
+
     def lacking(self, truth: Truth, now: Generation) -> Iterator[list[Row]]:
         """Place, heading, text and question of passages without a vector; vectors of none are deleted."""
         assert isinstance(truth, PublishedTruth)

@@ -83,6 +83,7 @@ class Database:
             time.sleep(_PAUSE)
         try:
             yield
+            self.meanings.index()
         finally:
             self.server.rows("SELECT pg_advisory_unlock(?)", key)
 

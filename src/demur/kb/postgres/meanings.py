@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -14,6 +15,10 @@ from demur.kb.store.truth import Generation, Row, Truth
 from demur.types import FloatArray, IntArray
 
 _MANY = 4096
+_LONG = 50_000  # vectors whose index takes long enough to be told
+_LINKS = 800  # bytes of a vector's links, while the index is made
+_MOST = 2048  # megabytes that making it may take; what is beyond is added one by one
+_log = logging.getLogger(__name__)
 
 
 class ServedMeanings:
@@ -82,7 +87,8 @@ class ServedMeanings:
         """Take in the vectors of some places, each of a kind: all of them, or none."""
         with self.server.transaction():
             if not self._width:
-                self._make_index(vectors.shape[1])
+                self._width = vectors.shape[1]
+                self.server.execute("INSERT INTO facts VALUES ('width', ?)", (str(self._width),))
             texts = (_written(_unit(vector)) for vector in vectors)
             self.server.executemany(
                 "INSERT INTO vectors SELECT id, ?, ?::halfvec FROM passages WHERE id = ? "  # may just be gone
@@ -118,12 +124,27 @@ class ServedMeanings:
                 found[kind, at[place]] = cosine
         return found[QUESTION], found[SEARCHED]
 
-    def _make_index(self, width: int) -> None:
-        self.server.execute("INSERT INTO facts VALUES ('width', ?)", (str(width),))
-        self._width = width
-        self.server.execute(
-            f"CREATE INDEX vectors_near ON vectors USING hnsw (({self._column()}) halfvec_ip_ops)"
-        )
+    @property
+    def indexed(self) -> bool:
+        """Whether the vectors have their index; without it a search compares all of them."""
+        return not self._width or self.server.rows("SELECT to_regclass('vectors_near')")[0][0] is not None
+
+    def index(self) -> None:
+        """Make the index if it is not there: of many vectors at once, as adding each takes far longer."""
+        if self.indexed:
+            return
+        count = int(self.server.rows("SELECT count(*) FROM vectors")[0][0])
+        if count >= _LONG:
+            what = "%s: makes the index of %s vectors, once; this may take minutes, in which removals wait"
+            _log.warning(what, self.server.address, f"{count:,}")
+        megabytes = min(64 + count * (2 * self._width + _LINKS) // 2**20, _MOST)
+        with self.server.transaction():  # in one process, as several want memory that containers seldom have
+            self.server.execute("SET LOCAL max_parallel_maintenance_workers = 0")
+            self.server.execute(f"SET LOCAL maintenance_work_mem = '{megabytes}MB'")
+            self.server.execute(
+                "CREATE INDEX IF NOT EXISTS vectors_near ON vectors "
+                f"USING hnsw (({self._column()}) halfvec_ip_ops)"
+            )
 
     def _column(self) -> str:
         return f"(vector::halfvec({self._width}))"

@@ -59,7 +59,7 @@ CREATE TABLE lexemes (
 );
 CREATE INDEX lexemes_by_word ON lexemes USING gin (words);
 
--- Vectors of what is searched (kind 0) and of the question (kind 1); their index is made with the first.
+-- Vectors of what is searched (kind 0) and of the question (kind 1); the index is made after the first.
 CREATE TABLE vectors (
   passage bigint REFERENCES passages ON DELETE CASCADE, kind smallint, vector halfvec NOT NULL,
   PRIMARY KEY (passage, kind)

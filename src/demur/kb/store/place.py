@@ -48,6 +48,10 @@ class Meanings(Protocol):
     def embedded(self) -> int:
         """How many passages have vectors."""
 
+    @property
+    def indexed(self) -> bool:
+        """Whether the vectors have the index by which they are found fast."""
+
     def lacking(self, truth: Truth, now: Generation) -> Iterator[list[Row]]:
         """Place, heading, text and question of passages without a vector, some at a time."""
 
