@@ -45,7 +45,7 @@ class Asked:
             best = self._read(reader, best)
         told = tuple(map(self._told, best))
         if told and (unseen := sum(also_answers(told[0], each) for each in ranking.candidates[top:])):
-            told = (replace(told[0], extra=told[0].extra | {"also_answered_by": unseen}), *told[1:])
+            told = (replace(told[0], extra={**told[0].extra, "also_answered_by": unseen}), *told[1:])
         shown = Ranking(self.question, told, ranking.scores[:top])
         if not best:
             return Abstention(self.question, self._why_nothing(), shown)
