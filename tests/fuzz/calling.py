@@ -131,9 +131,11 @@ def limited(seconds: float, stops: list[str]) -> Iterator[None]:
         signal.pthread_kill(caller, signal.SIGINT)
 
     caller, timer = threading.get_ident(), threading.Timer(seconds, stop)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
         timer.join()
+        signal.signal(signal.SIGINT, before)
