@@ -69,10 +69,12 @@ def test_absent_files_and_folders_are_one_line(tmp_path: Path) -> None:
             read(tmp_path)
 
 
-def test_a_folder_cannot_be_written_over(tmp_path: Path) -> None:
+def test_a_folder_cannot_be_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "folder").mkdir()
-    with pytest.raises(DataError, match="is a folder, not a file"), replacing(tmp_path / "folder") as out:
-        out.write("x")
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path / "folder", Path(), Path("folder/..")):
+        with pytest.raises(DataError, match="is a folder, not a file"), replacing(folder) as out:
+            out.write("x")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 

@@ -47,6 +47,9 @@ def test_another_file_or_another_spec_is_refused(folder: Path) -> None:
     with pytest.raises(DataError, match=r"is not the file that ranker.json describes \(checksum\)"):
         store.open_folder(folder)
     assert store.open_folder(folder, check=False).spec == "bm25(k1=1.5)"
+    (folder / store.FACTS).write_text("[" * 100_000, "utf-8")
+    with pytest.raises(DataError, match=r"is broken \(RecursionError"):
+        store.open_folder(folder)
 
 
 def test_a_folder_of_an_older_version_is_opened(folder: Path) -> None:

@@ -155,6 +155,9 @@ def replacing(path: str | Path) -> Iterator[TextIO]:
         sys.stdout.flush()
         return
     path = Path(path)
+    with written(path):
+        if path.is_dir():
+            raise IsADirectoryError
     beside = _beside(path)
     try:
         with written(path):

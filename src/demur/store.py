@@ -117,7 +117,7 @@ def open_folder(folder: str | Path, check: bool = True) -> Model:
         if said != FORMAT:
             raise DataError(f"is not in the form {FORMAT!r}", path=path, fix=again)
         model = Model(folder, str(facts["spec"]), dict(facts["files"]), dict(facts["made"]))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"is broken ({type(error).__name__}: {error})", path=path, fix=again) from None

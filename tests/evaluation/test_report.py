@@ -179,6 +179,7 @@ def test_a_run_that_does_not_belong_to_the_qrels_is_refused() -> None:
         ("{}", "no 'measures'"),
         ('{"measures": {"MAP": {"mean": 1}}}', "not a report of an evaluation"),
         ('{"measures": {}, "convention": "fixed", "skipped": 0}', "no 'per_pool'"),
+        ('{"measures": {}, "per_pool": {}, "convention": "a\\nb", "skipped": 0}', r"'a\\nb' is no name"),
     ],
 )
 def test_a_file_that_is_no_report_is_named(tmp_path: Path, text: str, says: str) -> None:

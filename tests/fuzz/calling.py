@@ -131,7 +131,7 @@ def limited(seconds: float, stops: list[str]) -> Iterator[None]:
         signal.pthread_kill(caller, signal.SIGINT)
 
     caller, timer = threading.get_ident(), threading.Timer(seconds, stop)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background ignores it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
     timer.start()
     try:
         yield

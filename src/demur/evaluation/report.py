@@ -87,7 +87,7 @@ class Report:
     def from_json(cls, value: Any, path: str | Path | None = None) -> Report:
         """The report that `to_json` gave; the path is for error messages only."""
         try:
-            measures = {name: Estimate(**numbers) for name, numbers in value["measures"].items()}
+            measures = {_name(name): Estimate(**numbers) for name, numbers in value["measures"].items()}
             per_pool = value["per_pool"]
             answers = value.get("answers")
             names = [name for name in measures if answers is None or name not in answers["measures"]]
@@ -100,7 +100,7 @@ class Report:
             held = value.get("scores") or {}
             return cls(
                 measures=measures,
-                convention=str(value["convention"]),
+                convention=_name(str(value["convention"])),
                 skipped=int(value["skipped"]),
                 ids=tuple(per_pool),
                 values=dict(zip(names, table.T, strict=True)),
@@ -132,6 +132,14 @@ class Report:
 
 
 _LARGEST = 1e100  # sums of such values are still numbers
+_LONGEST = 200  # characters of a name
+
+
+def _name(said: str) -> str:
+    """What a report calls something, if a line can have it."""
+    if not said.isprintable() or len(said) > _LONGEST:
+        raise ValueError(f"{said[:40]!r} is no name")
+    return said
 
 
 def _numbers(scores: Mapping[str, Any]) -> dict[str, float]:

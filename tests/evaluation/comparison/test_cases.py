@@ -48,6 +48,12 @@ def test_a_lead_does_not_depend_on_the_scale_of_scores() -> None:
     assert cases(reports(), POOLS).every[0].choices[0].lead == pytest.approx(9 / spread)
 
 
+def test_scores_whose_squares_are_no_numbers_have_no_lead() -> None:
+    huge = [[1e300 * score for score in row] for row in ONE]
+    found = cases(reports(one=huge), POOLS)
+    assert [case.id for case in found.won(1)] == ["b"] and found.every[0].choices[0].lead == 0
+
+
 def test_a_case_says_what_each_chose_and_which_words_it_shares() -> None:
     one, other = cases(reports(), POOLS).won(0)[0].choices
     assert (one.ranker, one.candidate.text, one.right, one.groups) == ("one", "Sold by Ada.", True, ())

@@ -103,6 +103,7 @@ def calibrate(
 ) -> None:
     """Find a confidence threshold that keeps the error rate below --risk; exit with 1 if there is none."""
     from demur.errors import UsageError
+    from demur.files import check_writable
 
     thresholds.check_wanted(RISK if risk is None else risk, confidence, method)
     if plan and check is not None:
@@ -148,7 +149,7 @@ def calibrate(
                 "--set is for given candidates, without --plan, --check and files; leave the rest out"
             )
         if output is not None:
-            thresholds.check_place("none", output)
+            check_writable(output)
         write_sets(ranker, data, sets, output, json)
         return
     if not plan and check is None:

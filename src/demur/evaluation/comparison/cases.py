@@ -194,7 +194,8 @@ def _spread(scores: Iterable[Scores]) -> float:
     for each in scores:
         values = np.array(list(each.values()))
         if len(values) > 1:
-            squares += float(((values - values.mean()) ** 2).sum())
+            with np.errstate(over="ignore"):  # scores of 1e200
+                squares += float(((values - values.mean()) ** 2).sum())
             count += len(values) - 1
     return float(np.sqrt(squares / count)) if count else 0.0
 
@@ -224,7 +225,7 @@ def _choice(
         candidate=candidate,
         right=right,
         score=score,
-        lead=behind / spread if spread else 0.0,
+        lead=behind / spread if 0 < spread < np.inf else 0.0,
         shared=shared_words(pool.question, candidate.text),
         groups=() if right else tuple(groups_of(pool, place, rights, near)),
     )
