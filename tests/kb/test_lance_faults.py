@@ -107,6 +107,17 @@ class TestInABucket:
     def test_no_server(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
         assert "no server answers; check AWS_ENDPOINT_URL and the network" in refused(address)
+        for named in (
+            "127.0.0.1:5000",
+            "localhost:5000",
+            "nonsense",
+            "http://",
+            "",
+            "ftp://x",
+            "http://x:99999",
+        ):
+            monkeypatch.setenv("AWS_ENDPOINT_URL", named)
+            assert "AWS_ENDPOINT_URL names no server; write http://HOST:PORT" in refused(address)
 
     def test_no_rights_to_read(self, kb: KnowledgeBase, address: str, denied: Callable[..., None]) -> None:
         denied("s3:GetObject", "s3:ListBucket")

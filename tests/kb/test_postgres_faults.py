@@ -55,6 +55,56 @@ def test_what_is_told_over_http_names_no_host() -> None:
         assert "db.example" not in error.said and "10.0.0.7" not in error.said
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("fe_sendauth: no password supplied", "wants a password; set PGPASSWORD"),
+        ("FATAL:  the database system is starting up", "is only starting; try again"),
+        ("FATAL:  the database system is not yet accepting connections", "is only starting; try again"),
+        ("FATAL:  the database system is shutting down", "is shutting down; try again when it is back"),
+        ('FATAL:  pg_hba.conf rejects connection for host "[local]", database "b"', "not in from here"),
+        ('FATAL:  permission denied for database "books"', "out of the database; run GRANT CONNECT"),
+        ('FATAL:  too many connections for role "ada"', "has no connection free"),
+        ('FATAL:  role "ada" is not permitted to log in', "lets this user not log in; run ALTER ROLE"),
+        ('FATAL:  role "ada" does not exist', "knows no such user; check the user"),
+        ('FATAL:  database "books" does not exist', "has no such database; make it with createdb"),
+        ('invalid port number: "99999"', 'invalid port number: "99999"; write a port such as 5432'),
+    ],
+)
+def test_each_refusal_has_its_own_remedy(words: str, told: str) -> None:
+    import psycopg
+
+    error = psycopg.OperationalError(f'connection to server on socket "/x", port 5432 failed: {words}')
+    assert told in str(not_connected(Address.of("postgresql://ada@db.example/books"), error))
+
+
+def test_a_base_that_lost_a_table_does_not_write_into_another(kb: KnowledgeBase, address: str) -> None:
+    other = address.replace(f"schema={schema_of(address)}", "schema=public")
+    KnowledgeBase(other).put("one", [Passage("1", "A rake.")])
+    try:
+        said(f"DROP TABLE {schema_of(address)}.vectors")
+        assert "has lost its table vectors; put a backup of it back" in refused(address)
+        assert len(KnowledgeBase(other)) == 1
+    finally:
+        for table in reversed(tables.names()):
+            said(f"DROP TABLE IF EXISTS public.{table} CASCADE")
+
+
+def test_whoever_comes_second_finds_the_base_that_the_first_made(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tables.version_of
+
+    def late(server: serving.Server) -> int:
+        monkeypatch.setattr(tables, "version_of", asked)
+        KnowledgeBase(address).put("first", [Passage("1", "A rake.")])
+        return 0
+
+    monkeypatch.setattr(tables, "version_of", late)
+    KnowledgeBase(address).put("second", [Passage("2", "A saw.")])
+    assert len(KnowledgeBase(address)) == 2
+
+
 def test_no_such_database_or_user(address: str) -> None:
     host = address.partition("host=")[2].partition("&")[0]
     assert "has no such database; make it with createdb" in refused(f"postgresql://postgres@/no?host={host}")

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from threading import RLock
 from typing import Any
+from urllib.parse import urlsplit
 
-from demur.errors import DataError, require
+from demur.errors import DataError, UsageError, require
 from demur.kb.lance.address import Bucket
 from demur.kb.lance.lines import NoTable, gone, told
 
 FORMAT = 1
 """The version of all tables; those of a newer one are refused."""
 RECORDS = "records"
+_ENDPOINT = "AWS_ENDPOINT_URL"
 _IN = 1000  # values that one condition names
 _OFTEN = 20  # changes of records after which old ones are deleted
 _KEPT = timedelta(hours=1)
@@ -52,7 +54,7 @@ class Lake:
             if self._db is None:
                 import lancedb
 
-                plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
+                plain = _endpoint().startswith("http://")
                 options = {**_OPTIONS, "allow_http": "true"} if plain else _OPTIONS
                 self._db = lancedb.connect(self.address.url, storage_options=options)
             return self._db
@@ -158,6 +160,22 @@ class Lake:
                 yield
         except NoTable:
             raise gone(str(self.address)) from None
+
+
+def _endpoint() -> str:
+    """The server that AWS_ENDPOINT_URL names, if it is set; LanceDB panics at one that is none."""
+    named = os.environ.get(_ENDPOINT)
+    if named is None:
+        return ""
+    try:
+        parts = urlsplit(named)
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        fix = "write http://HOST:PORT or https://HOST, or unset it for Amazon's own"
+        raise UsageError(f"the environment's {_ENDPOINT} names no server; {fix}")
+    return named
 
 
 def rows(table: Any, columns: Sequence[str], where: str = "") -> list[dict[str, Any]]:

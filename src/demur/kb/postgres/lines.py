@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,12 +14,19 @@ _CONNECTING = (
     ("password authentication failed", "refuses this user or password", "check both"),
     ("no password supplied", "wants a password", "set PGPASSWORD, or write it to ~/.pgpass"),
     ("no pg_hba.conf entry", "lets this user not in from here", "add a line to its pg_hba.conf"),
-    ("role ", "knows no such user", "check the user, or make one: createuser"),
+    ("pg_hba.conf rejects", "lets this user not in from here", "change the line of its pg_hba.conf"),
+    ('role ".*" does not exist', "knows no such user", "check the user, or make one: createuser"),
+    ("not permitted to log in", "lets this user not log in", "run ALTER ROLE … LOGIN there, or take another"),
+    (
+        "permission denied for database",
+        "keeps this user out of the database",
+        "run GRANT CONNECT ON DATABASE",
+    ),
     ("authentication failed", "refuses this user", "check user, password and pg_hba.conf"),
-    ("database ", "has no such database", "make it with createdb, or check its name"),
+    ('database ".*" does not exist', "has no such database", "make it with createdb, or check its name"),
     ("connection slots", "has no connection free", "close some, or raise its max_connections"),
-    ("too many", "has no connection free", "close some, or raise its max_connections"),
-    ("starting up", "is only starting", "try again in a moment"),
+    ("too many", "has no connection free", "close some, or raise its limit of connections"),
+    ("starting up|not yet accepting|in recovery", "is only starting", "try again in a moment"),
     ("shutting down", "is shutting down", "try again when it is back"),
 )
 _FULL = {"53100": "its disk is full", "53200": "its memory is full", "57014": "it took too long"}
@@ -72,8 +80,10 @@ def not_connected(address: Address, error: Any) -> DemurError:
         fix = "write it as postgresql://USER@HOST:PORT/DATABASE, with parameters of libpq"
         return UsageError(f"{address}: PostgreSQL cannot read this address; {fix}")
     said = str(error)
+    if "invalid port number" in said or "invalid integer value" in said:
+        return UsageError(f"{address}: {_first(error)}; write a port such as 5432")
     for words, what, fix in _CONNECTING:
-        if words in said and "failed: FATAL" in said:
+        if re.search(words, said):
             return UnusableBase(f"cannot be reached: its server {what}", path=str(address), fix=fix)
     why = "its host is not known" if "resolve host" in said else _first(error)
     fix = "check host and port, and whether PostgreSQL runs there"

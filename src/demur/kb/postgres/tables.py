@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 
-from demur.errors import DataError, ReadOnlyBase
+from demur.errors import DataError, ReadOnlyBase, UnusableBase
 from demur.kb.postgres.server import Server
 from demur.kb.store.truth import Row
 
@@ -93,7 +94,9 @@ def prepare(server: Server, stem: str | None) -> None:
     place, version = str(server.address), version_of(server)
     if not version and stem is None:
         raise DataError("there is no knowledge base", path=place, fix="make one with demur kb add")
-    if version < 0 or (not version and _tables(server)):
+    if not version and _tables(server):
+        version = version_of(server) or -1  # another may just have made the base
+    if version < 0:
         fix = "name another schema for the base: …/DATABASE?schema=NAME"
         what = f"the schema {server.address.schema} has tables of something else"
         raise DataError(what, path=place, fix=fix)
@@ -101,6 +104,7 @@ def prepare(server: Server, stem: str | None) -> None:
         what = f"was made by a newer demur (format {version}; this one knows {len(MIGRATIONS)})"
         raise DataError(what, path=place, fix="upgrade demur")
     if version == len(MIGRATIONS):
+        _check_whole(server)
         return
     try:
         _migrate(server, stem)
@@ -139,6 +143,18 @@ def drop(server: Server) -> None:
 def _tables(server: Server) -> list[Row]:
     """The names of all tables in the schema, whosever they are."""
     return server.rows("SELECT tablename FROM pg_tables WHERE schemaname = ?", (server.address.schema,))
+
+
+def names() -> list[str]:
+    """The names of all tables of a base, in the order in which they are made."""
+    return re.findall(r"^CREATE TABLE (\w+)", "\n".join(MIGRATIONS), re.M)
+
+
+def _check_whole(server: Server) -> None:
+    """Raise an error if a table is gone: statements would find that of a base in another schema."""
+    if lost := sorted(set(names()) - {table for (table,) in _tables(server)}):
+        fix = "put a backup of it back, or name another schema and add the files again"
+        raise UnusableBase(f"has lost its table {lost[0]}", path=str(server.address), fix=fix)
 
 
 def _refused(server: Server, version: int) -> DataError:
