@@ -57,9 +57,12 @@ def add(
 ) -> None:
     """Add files and folders; the base is created if it does not exist. Unchanged files are not read again."""
     from demur.kb.folder import KnowledgeBase
+    from demur.kb.lance.address import is_bucket
 
     with warnings_noted():
         kb = KnowledgeBase(base, stem)
+        if is_bucket(base):
+            note("what is added is published at the end, or after many passages; a kill before that loses it")
         with meter("reading", "passages") as advance:
             found = list(_shown(kb.adding(sources, advance), json))
         if not kb.there:
