@@ -8,7 +8,6 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from pathlib import Path
 from typing import Any, Self
 
 from demur import processor
@@ -27,8 +26,6 @@ class Cluster:
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         self.address, self.workers = address, workers
-        if address is not None and _has_token():
-            os.environ.setdefault("RAY_AUTH_MODE", "token")  # before Ray is imported
         self.ray: Any = _ray()
 
     def __enter__(self) -> Self:
@@ -81,14 +78,10 @@ class Cluster:
             with _hushed():
                 self.ray.init(address=address, **UNHEARD)
         except Exception as error:
-            fix = "start one with ray start --head, or leave --address out; if it has a token, bring it here"
+            fix = "start one with ray start --head, or leave --address out"
+            if os.environ.get("RAY_AUTH_MODE") != "token":
+                fix += "; if ray start said that it wants a token, set RAY_AUTH_MODE=token"
             raise UsageError(f"there is no Ray cluster at {address} ({why(error)}); {fix}") from None
-
-
-def _has_token() -> bool:
-    """Whether there is a token here, which `ray start` then asks for; a cluster without one takes it too."""
-    named = any(name in os.environ for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"))
-    return named or (Path.home() / ".ray" / "auth_token").is_file()
 
 
 @contextmanager
