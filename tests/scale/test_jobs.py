@@ -120,6 +120,19 @@ def test_a_bad_row_of_parquet_is_told_and_left_out(tmp_path: Path) -> None:
     assert ids == [f"q{n}" for n in range(60) if n not in (4, 6)]
 
 
+def test_a_flat_parquet_table_with_a_null_is_left_out_whole(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    source = folder(tmp_path)
+    table = {"question": ["a?", "a?", None, "b?"], "answer": ["x", "y", "z", None]}
+    pyarrow.parquet.write_table(pyarrow.table(table), source / "flat.parquet")
+    done = run(source, tmp_path / "out")
+    assert (done.files, done.pools, done.bad) == (3, 180, [])
+    assert len(done.failed) == 1 and "flat.parquet: row 3: 'question' is null" in done.failed[0]
+    assert not (tmp_path / "out" / "flat.parquet").exists()
+
+
 def test_a_row_that_cannot_be_scored_is_left_out(tmp_path: Path) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
     pools = made(60, 60)

@@ -47,7 +47,7 @@ def each_row(path: str | Path) -> Iterator[tuple[int, Pool | DataError]]:
         table = parquet.ParquetFile(source)
         names = set(table.schema_arrow.names)
         if "candidates" not in names:
-            yield from enumerate(columns.pools(_cells(table), path, header=True), 1)
+            yield from enumerate(columns.pools(_cells(table, path), path, header=True), 1)
             return
         batches = table.iter_batches(batch_size=64, columns=sorted(names & _KEYS))
         for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
@@ -68,11 +68,16 @@ def _sound(pyarrow: Any, path: str | Path) -> Iterator[None]:
         raise DataError(f"broken parquet file ({reason})", path=path, fix=fix) from None
 
 
-def _cells(table: Any) -> Iterator[tuple[int, list[str]]]:
+def _cells(table: Any, path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """A flat table as CSV would have it, numbered from its first row."""
-    yield 0, table.schema_arrow.names
+    names = table.schema_arrow.names
+    yield 0, names
+    texts = [name for name in names if columns.role_of(name) in {"question", "answer"}]
     rows = (row for batch in table.iter_batches(batch_size=1024) for row in batch.to_pylist())
     for number, row in enumerate(rows, 1):
+        if empty := [name for name in texts if row[name] is None]:
+            place = Place(path, None, f"row {number}")
+            raise place.error(f"{empty[0]!r} is null, not text", "write a text, or leave the row out")
         yield number, ["" if value is None else str(value) for value in row.values()]
 
 
