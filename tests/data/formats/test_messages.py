@@ -89,6 +89,8 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.csv.gz", gzip.compress(b"question,answer\n", mtime=0)[:-9], "a.csv.gz: broken gzip file (Compressed file ended before the end-of-stream marker was reached); copy or download it again"),
     ("a.parquet.gz", gzip.compress(b"question,answer\n", mtime=0)[:-9], "a.parquet.gz: broken gzip file (Compressed file ended before the end-of-stream marker was reached); copy or download it again"),
     ("a.parquet", b"question,answer\n" * 9, "a.parquet: broken parquet file (*); copy or download it again, or say which format it is"),
+    ("a.parquet", b"", "a.parquet: is empty, and so no parquet file; copy or download it again"),
+    ("a.parquet.gz", gzip.compress(b"", mtime=0), "a.parquet.gz: is empty, and so no parquet file; copy or download it again"),
     # SQuAD
     ("a.json", '{"data": [\n  {"title": }]}', f"a.json:2: broken JSON (Expecting value, column 13); {SQUAD}"),
     ("a.json", JSONL + JSONL, f"a.json:2: broken JSON (Extra data, column 1); {SQUAD}"),

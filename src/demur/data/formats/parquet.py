@@ -18,7 +18,7 @@ from demur.data.formats.shared import columns
 from demur.data.formats.shared.checks import Place, build_pool, label, unwritable
 from demur.data.formats.shared.jsonlines import Object, checked_extra, encoded, id_of, list_of, text_of
 from demur.errors import DataError, require
-from demur.files import opened, replacing
+from demur.files import is_pipe, opened, replacing
 from demur.types import Candidate, Pool
 
 _GROUP = 1 << 23  # characters of text that are written together
@@ -43,7 +43,10 @@ def each_row(path: str | Path) -> Iterator[tuple[int, Pool | DataError]]:
     with opened(path) as file, _sound(pyarrow, path):
         source = file if file.seekable() else io.BytesIO(file.read())
         if source.seek(0, io.SEEK_END) == 0:
-            return
+            if is_pipe(path):  # as /dev/null
+                return
+            fix = "copy or download it again"
+            raise DataError("is empty, and so no parquet file", path=path, fix=fix)
         table = parquet.ParquetFile(source)
         names = set(table.schema_arrow.names)
         if "candidates" not in names:
