@@ -69,17 +69,27 @@ class Item:
         return sorted(map(json.loads, filter(None, lines)), key=lambda told: int(told["row"]))
 
     def done(self) -> tuple[int, int] | None:
-        """How many pools and pairs were written, if all is there."""
-        note = Path(self.folder) / _DONE
-        if not note.is_file() or not Path(self.target).is_file():
+        """How many pools and pairs were written, if the file that is there is ours."""
+        note, target = Path(self.folder) / _DONE, Path(self.target)
+        if not note.is_file() or not target.is_file():
             return None
         told = json.loads(note.read_text("utf-8"))
+        if told.get("bytes") != target.stat().st_size:
+            return None
         return int(told["pools"]), int(told["pairs"])
 
-    def tell_done(self, pools: int, pairs: int) -> None:
-        """Keep that all is there."""
+    def publish(self, pools: int, pairs: int) -> None:
+        """Move the joined file to where it is wanted, and know it again: a kill may come between the two."""
         with replacing(Path(self.folder) / _DONE) as file:
-            json.dump({"pools": pools, "pairs": pairs}, file)
+            size = self.parts.joined.stat().st_size
+            json.dump({"pools": pools, "pairs": pairs, "bytes": size}, file)
+        self.parts.publish(self.target)
+
+    def check_free(self) -> None:
+        """Refuse a file that is there already and that another has written."""
+        if Path(self.target).exists() and self.done() is None:
+            what = "exists already, and this job did not write it"
+            raise DataError(what, path=self.target, fix="remove it, or name another place to write")
 
 
 def files_in(folder: Path) -> Iterator[Path]:

@@ -144,8 +144,7 @@ def join(item: Item, pools: int, pairs: int, write_as: str) -> Outcome:
         return Outcome(item.number, stopped=str(error))
     except DemurError as error:  # such as a label that the format cannot hold
         return Outcome(item.number, failed=f"{item.source}: {error}")
-    parts.publish(item.target)
-    item.tell_done(pools, pairs)
+    item.publish(pools, pairs)
     parts.sweep()
     return Outcome(item.number, pools, pairs)
 
