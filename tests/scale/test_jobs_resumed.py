@@ -110,15 +110,27 @@ def test_another_job_is_refused_and_restart_forgets(tmp_path: Path) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         run(source, target, Scorer(Stopping(at="q100")))
-    with pytest.raises(DemurError, match=r"another job \(ranker differs\).*--restart"):
+    with pytest.raises(DemurError, match=r"another job \(the ranker differs\).*--restart"):
         run(source, target, Scorer(demur.ranker("length")))
-    with pytest.raises(DemurError, match=r"another job \(to differs\)"):
+    with pytest.raises(DemurError, match=r"another job \(the format to write differs\)"):
         run(source, target, write_as="jsonl")
     os.utime(source / "b.jsonl", (1, 1))
-    with pytest.raises(DemurError, match=r"another job \(files differs\)"):
+    with pytest.raises(DemurError, match=r"another job \(the files differ\)"):
         run(source, target)
+    with pytest.raises(DemurError, match=r"another job \(the files and the format to write differ\)"):
+        run(source, target, write_as="jsonl")
+    with pytest.raises(DemurError, match=r"another job \(the files and the reader differ\)"):
+        run(source, target, Scorer(RANKER, also={"reader": "another"}))
     assert run(source, target, restart=True).resumed_pools == 0
     same(source, target, SCORER, 30)
+
+
+def test_what_the_earlier_job_had_and_this_one_lacks_is_named(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        run(source, target, Scorer(Stopping(at="q100"), also={"reader": "one"}))
+    with pytest.raises(DemurError, match=r"another job \(the reader differs\)"):
+        run(source, target)
 
 
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
