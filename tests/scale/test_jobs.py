@@ -152,6 +152,8 @@ def test_a_row_that_cannot_be_written_is_left_out(tmp_path: Path) -> None:
     (source / "b.jsonl").write_text(half + '{"id": "w", "question": "a", "candidates": [{"text": "a"}]}\n')
     done = run(source, tmp_path / "out")
     assert done.pools == 1 and [told["row"] for told in done.bad] == [1]
+    what = "holds U+D800, which utf-8 cannot write; put another character in its place"
+    assert done.bad[0]["problem"] == f"{source / 'b.jsonl'}:1: {what}"
 
 
 def test_what_fails_for_every_row_is_no_fault_of_rows(tmp_path: Path) -> None:

@@ -90,6 +90,14 @@ def unwritable(
     return DataError(f"pool {pool.id!r} {what}", path=path, fix=fix)
 
 
+UNENCODABLE_FIX = "put another character in its place"
+
+
+def unencodable(error: UnicodeEncodeError) -> str:
+    """What is wrong with a text that cannot be encoded, such as one with half a character."""
+    return f"holds U+{ord(error.object[error.start]):04X}, which {error.encoding} cannot write"
+
+
 def shown(value: object) -> str:
     """A value as an error message shows it: its start, if it is long."""
     text = repr(value)
