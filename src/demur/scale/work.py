@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from demur.data import formats
 from demur.data.formats import jsonl
-from demur.data.formats.shared.checks import UNENCODABLE_FIX, unencodable
+from demur.data.formats.shared.checks import unencodable
 from demur.errors import DataError, DemurError
 from demur.files import replacing
 from demur.scale.items import Item
@@ -153,6 +153,6 @@ def join(item: Item, pools: int, pairs: int, write_as: str) -> Outcome:
 def why(error: Exception) -> str:
     """What an error says, in one line; of one that is not meant for users also what kind it is."""
     if isinstance(error, UnicodeEncodeError):
-        return f"{unencodable(error)}; {UNENCODABLE_FIX}"
+        return unencodable(error)
     said = " ".join(str(error).split())
     return said if isinstance(error, DemurError) else f"{type(error).__name__}: {said[:400]}"
