@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from demur.data.formats import parquet
 from demur.data.formats.beir import is_beir
-from demur.data.formats.known import by_name
+from demur.data.formats.known import by_name, names_file
 from demur.errors import DataError, UsageError
 from demur.files import is_pipe, replacing
 from demur.parts import Parts
@@ -125,6 +125,8 @@ class Files:
         inside = wanted.resolve().is_relative_to(given.resolve())
         if given.is_dir() and inside:
             raise UsageError(f"{target} lies in {source}, and would be read the next time; write elsewhere")
+        if given.is_dir() and not wanted.is_dir() and not target.endswith("/") and names_file(wanted):
+            raise UsageError(f"{target} names a file, but the input is a folder; name a folder")
         kind = write_as or ("parquet" if given.is_dir() else by_name(target))
         if kind not in WITH_EXTRAS:
             able = ", ".join(WITH_EXTRAS)
