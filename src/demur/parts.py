@@ -20,6 +20,13 @@ from demur.files import locked, replacing, written
 
 _LOCK, _TICKET = "lock", "job.json"
 _MARK = "demur"  # the key of the ticket that says which demur made it
+_SAID = {  # what keys of the ticket mean to a user
+    _MARK: "the version of demur",
+    "source": "the input",
+    "read_as": "the format of the input",
+    "to": "the format to write",
+    "shard": "the size of a shard",
+}
 _BEFORE_THE_TICKET = re.compile(rf"{_LOCK}|\.{re.escape(_TICKET)}\.\d+\.part")
 _HALF = re.compile(r"joined\..*|\.(\d{6,}|joined|job)\..*\.\d+\.part")
 
@@ -43,9 +50,11 @@ class Parts:
         wanted = {_MARK: __version__, **job}
         found = self._ticket() or {}
         if self.shards() and found != wanted:
-            changed = ", ".join(key for key in wanted if found.get(key) != wanted[key])
+            changed = [key for key in {**wanted, **found} if found.get(key) != wanted.get(key)]
+            what = " and ".join(_SAID.get(key, f"the {key}") for key in changed)
+            differ = "differs" if len(changed) == 1 and changed != ["files"] else "differ"
             raise UsageError(
-                f"{self.folder} holds the unfinished work of another job ({changed} differs); "
+                f"{self.folder} holds the unfinished work of another job ({what} {differ}); "
                 "finish that one, or start again with --restart"
             )
         if found != wanted:

@@ -120,6 +120,19 @@ def test_a_bad_row_of_parquet_is_told_and_left_out(tmp_path: Path) -> None:
     assert ids == [f"q{n}" for n in range(60) if n not in (4, 6)]
 
 
+def test_a_flat_parquet_table_with_a_null_is_left_out_whole(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    source = folder(tmp_path)
+    table = {"question": ["a?", "a?", None, "b?"], "answer": ["x", "y", "z", None]}
+    pyarrow.parquet.write_table(pyarrow.table(table), source / "flat.parquet")
+    done = run(source, tmp_path / "out")
+    assert (done.files, done.pools, done.bad) == (3, 180, [])
+    assert len(done.failed) == 1 and "flat.parquet: row 3: 'question' is null" in done.failed[0]
+    assert not (tmp_path / "out" / "flat.parquet").exists()
+
+
 def test_a_row_that_cannot_be_scored_is_left_out(tmp_path: Path) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
     pools = made(60, 60)
@@ -139,6 +152,8 @@ def test_a_row_that_cannot_be_written_is_left_out(tmp_path: Path) -> None:
     (source / "b.jsonl").write_text(half + '{"id": "w", "question": "a", "candidates": [{"text": "a"}]}\n')
     done = run(source, tmp_path / "out")
     assert done.pools == 1 and [told["row"] for told in done.bad] == [1]
+    what = "holds U+D800, which utf-8 cannot write; put another character in its place"
+    assert done.bad[0]["problem"] == f"{source / 'b.jsonl'}:1: {what}"
 
 
 def test_what_fails_for_every_row_is_no_fault_of_rows(tmp_path: Path) -> None:
@@ -158,8 +173,10 @@ def test_a_file_that_cannot_be_read_is_left_out_whole(tmp_path: Path) -> None:
     with pytest.raises(DemurError, match="would both become"):
         run(source, target)
     (source / "broken.parquet").rename(source / "other.parquet")
+    (source / "void.parquet").touch()
     done = run(source, target)
     assert (done.files, done.pools) == (3, 180)
-    assert ["broken gzip file" in done.failed[0], "broken parquet file" in done.failed[1]] == [True, True]
-    assert not (target / "broken.parquet").exists() and not (target / "other.parquet").exists()
+    said = ["broken gzip file", "broken parquet file", "is empty, and so no parquet file"]
+    assert all(what in told for what, told in zip(said, done.failed, strict=True)), done.failed
+    assert sorted(path.name for path in target.iterdir()) == ["a.parquet", "b.parquet", "more"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]

@@ -49,6 +49,8 @@ def beir(place: Path) -> Path:
         ("in", "in/out", {}, "lies in .*, and would be read the next time"),
         ("in", "in", {}, "lies in .*, and would be read the next time"),
         ("in", "file", {}, "is a file, not a folder; name a folder"),
+        ("in", "out.parquet", {}, "out.parquet names a file, but the input is a folder; name a folder"),
+        ("in", "out.JSONL.gz", {}, "out.JSONL.gz names a file, but the input is a folder; name a folder"),
         ("in/b.jsonl", "empty", {"write_as": "jsonl"}, "is a folder, not a file"),
         ("in", "out", {"write_as": "tsv"}, "cannot be written as 'tsv'; these can be: jsonl, parquet"),
         ("in/b.jsonl", "out.run", {}, "cannot be written as 'run'"),
@@ -120,6 +122,7 @@ def test_misuse_at_the_command_line(tmp_path: Path, words: list[str], message: s
     ("source", "target", "message"),
     [
         ("s3://books/in", "out", "s3://books/in: only files are scored; copy or mount what is there"),
+        ("in/b.jsonl", "gs://books/out.jsonl", "gs://books/out.jsonl: only files are scored"),
         ("in", "s3://books/out", "s3://books/out: only files are scored; copy or mount what is there"),
         ("postgresql://ada@here/books", "out", "only files are scored"),
         ("nowhere/", "out", "unknown dataset or file 'nowhere/'"),
@@ -136,6 +139,22 @@ def test_places_that_are_none_are_told_and_nothing_is_made(
         message = "nowhere/: no such file or folder" if find_spec("ray") else "needs ray"
     assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def test_a_folder_without_files_to_score_is_told(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "notes.txt").touch()
+    done = process("score", tmp_path / "in", "-o", tmp_path / "out")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
+    assert "in: holds no .jsonl, .ndjson or .parquet file; name the folder that has them" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def test_a_folder_may_be_called_as_a_file_is(tmp_path: Path) -> None:
+    source = folder(tmp_path)
+    done = score_files(str(source), f"{tmp_path}/slash.parquet/", SCORER, Here())
+    (tmp_path / "there.parquet").mkdir()
+    assert done == run(source, tmp_path / "there.parquet")
 
 
 def test_a_beir_folder_and_a_dataset_are_still_scored(tmp_path: Path) -> None:

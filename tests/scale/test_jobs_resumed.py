@@ -15,6 +15,7 @@ import pytest
 
 import demur
 from demur.errors import DemurError
+from demur.parts import Parts
 from demur.scale.items import Item
 from demur.scale.job import Done, Here, score_files
 from demur.scale.work import Outcome
@@ -32,33 +33,36 @@ def run(source: Path, target: Path, scorer: Scorer = SCORER, **more: Any) -> Don
 def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
 
-    class Stops(Here):
-        def __init__(self, after: int) -> None:
-            self.after = after
-
-        def score(self, scorer: Scorer, items: Sequence[Item], pairs: int) -> Iterator[Outcome]:
-            for number, outcome in enumerate(super().score(scorer, items, pairs)):
-                if number == self.after:
-                    raise RuntimeError("killed")
-                yield outcome
-
-        def join(self, files: Any, write_as: str) -> Iterator[Outcome]:
-            for number, outcome in enumerate(super().join(files, write_as)):
-                if number == self.after:
-                    raise RuntimeError("killed")
-                yield outcome
-
     for after in (9, 1):  # while scoring; then, with all scored, while joining
         with pytest.raises(RuntimeError):
             if after == 1:
-                score_files(str(source), str(target), SCORER, _Joins(Stops(1)), pairs=30)
+                score_files(str(source), str(target), SCORER, _Joins(_Stops(1)), pairs=30)
             else:
-                score_files(str(source), str(target), SCORER, Stops(after), pairs=30)
+                score_files(str(source), str(target), SCORER, _Stops(after), pairs=30)
     assert [path.name for path in target.rglob("*.parquet")] != []
     done = run(source, target, Scorer(Stopping(at="q3")))  # which none of them scores again
     assert (done.files, done.pools, done.pairs, done.resumed_pools) == (3, 180, 540, 180)
     same(source, target, SCORER, 30)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+class _Stops(Here):
+    """It is killed after so many steps."""
+
+    def __init__(self, after: int) -> None:
+        self.after = after
+
+    def score(self, scorer: Scorer, items: Sequence[Item], pairs: int) -> Iterator[Outcome]:
+        for number, outcome in enumerate(super().score(scorer, items, pairs)):
+            if number == self.after:
+                raise RuntimeError("killed")
+            yield outcome
+
+    def join(self, files: Any, write_as: str) -> Iterator[Outcome]:
+        for number, outcome in enumerate(super().join(files, write_as)):
+            if number == self.after:
+                raise RuntimeError("killed")
+            yield outcome
 
 
 class _Joins(Here):
@@ -106,15 +110,27 @@ def test_another_job_is_refused_and_restart_forgets(tmp_path: Path) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         run(source, target, Scorer(Stopping(at="q100")))
-    with pytest.raises(DemurError, match=r"another job \(ranker differs\).*--restart"):
+    with pytest.raises(DemurError, match=r"another job \(the ranker differs\).*--restart"):
         run(source, target, Scorer(demur.ranker("length")))
-    with pytest.raises(DemurError, match=r"another job \(to differs\)"):
+    with pytest.raises(DemurError, match=r"another job \(the format to write differs\)"):
         run(source, target, write_as="jsonl")
     os.utime(source / "b.jsonl", (1, 1))
-    with pytest.raises(DemurError, match=r"another job \(files differs\)"):
+    with pytest.raises(DemurError, match=r"another job \(the files differ\)"):
         run(source, target)
+    with pytest.raises(DemurError, match=r"another job \(the files and the format to write differ\)"):
+        run(source, target, write_as="jsonl")
+    with pytest.raises(DemurError, match=r"another job \(the files and the reader differ\)"):
+        run(source, target, Scorer(RANKER, also={"reader": "another"}))
     assert run(source, target, restart=True).resumed_pools == 0
     same(source, target, SCORER, 30)
+
+
+def test_what_the_earlier_job_had_and_this_one_lacks_is_named(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        run(source, target, Scorer(Stopping(at="q100"), also={"reader": "one"}))
+    with pytest.raises(DemurError, match=r"another job \(the reader differs\)"):
+        run(source, target)
 
 
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
@@ -129,3 +145,39 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
         run(source, tmp_path / "new")
     assert (tmp_path / "new.bad.jsonl").read_text() == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "new.bad.jsonl", "out"]
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "b.parquet"])  # one that was published, one that was not
+def test_a_file_of_another_is_not_written_over_when_it_goes_on(tmp_path: Path, name: str) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    with pytest.raises(RuntimeError):
+        score_files(str(source), str(target), SCORER, _Joins(_Stops(1)), pairs=30)
+    ours = (target / "a.parquet").read_bytes()
+    (target / name).write_text("mine")
+    (target / "notes.txt").write_text("in nobody's way")
+    said = rf"out/{name}: exists already, and this job did not write it; remove it, or name another place"
+    with pytest.raises(DemurError, match=said):
+        run(source, target)
+    assert (target / name).read_text() == "mine"
+    (target / name).unlink()
+    assert run(source, target).pools == 180
+    assert (target / "a.parquet").read_bytes() == ours
+
+
+def test_a_file_that_was_published_just_before_a_kill_is_known_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+
+    publish = Parts.publish
+
+    def killed(parts: Parts, name: str) -> None:
+        publish(parts, name)
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patched, pytest.raises(RuntimeError):
+        patched.setattr(Parts, "publish", killed)
+        run(source, target)
+    assert [path.name for path in target.iterdir()] == ["a.parquet"]
+    assert run(source, target).resumed_pools == 180
+    same(source, target, SCORER, 30)

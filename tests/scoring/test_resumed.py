@@ -40,10 +40,10 @@ def test_another_job_is_refused_and_restart_forgets(source: Path) -> None:
     target = source.parent / "out.jsonl"
     with pytest.raises(RuntimeError):
         scoring.score_file(str(source), str(target), Failing(at="q50"), pairs=30)
-    with pytest.raises(DemurError, match=r"another job \(ranker differs\).*--restart"):
+    with pytest.raises(DemurError, match=r"another job \(the ranker differs\).*--restart"):
         scoring.score_file(str(source), str(target), demur.ranker("length"), pairs=30)
     formats.write_pools(source, made(99))
-    with pytest.raises(DemurError, match=r"another job \(files differs\)"):
+    with pytest.raises(DemurError, match=r"another job \(the files differ\)"):
         scoring.score_file(str(source), str(target), RANKER, pairs=30)
     done = scoring.score_file(str(source), str(target), RANKER, pairs=30, restart=True)
     assert (done.pools, done.resumed_pools) == (99, 0)
@@ -111,12 +111,12 @@ def test_other_statistics_or_another_demur_are_another_job(
     with pytest.raises(RuntimeError):
         scoring.score_file(str(source), target, Stops(at="q50"), pairs=30)
     formats.write_pools(texts, made(6))  # the same name, but other statistics
-    with pytest.raises(DemurError, match=r"another job \(ranker differs\)"):
+    with pytest.raises(DemurError, match=r"another job \(the ranker differs\)"):
         scoring.score_file(str(source), target, by_file, pairs=30)
     formats.write_pools(texts, made(5))
     with monkeypatch.context() as patch:
         patch.setattr("demur.parts.__version__", "0.0.1")
-        with pytest.raises(DemurError, match=r"another job \(demur differs\)"):
+        with pytest.raises(DemurError, match=r"another job \(the version of demur differs\)"):
             scoring.score_file(str(source), target, by_file, pairs=30)
     assert scoring.score_file(str(source), target, by_file, pairs=30).resumed_pools == 50
 
@@ -128,7 +128,7 @@ def test_each_file_of_a_folder_counts(tmp_path: Path, inside: str) -> None:
     stopped(folder, tmp_path / "o.run")
     (folder / inside).write_text((folder / inside).read_text() + "\n")
     (folder / "notes.txt").write_text("these do not count")
-    with pytest.raises(DemurError, match=r"\(files differs\)"):
+    with pytest.raises(DemurError, match=r"\(the files differ\)"):
         scoring.score_file(str(folder), str(tmp_path / "o.run"), RANKER, pairs=30)
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from demur.data.formats import parquet
 from demur.data.formats.beir import is_beir
-from demur.data.formats.known import by_name
+from demur.data.formats.known import by_name, names_file
 from demur.errors import DataError, UsageError
 from demur.files import is_pipe, replacing
 from demur.parts import Parts
@@ -69,17 +69,27 @@ class Item:
         return sorted(map(json.loads, filter(None, lines)), key=lambda told: int(told["row"]))
 
     def done(self) -> tuple[int, int] | None:
-        """How many pools and pairs were written, if all is there."""
-        note = Path(self.folder) / _DONE
-        if not note.is_file() or not Path(self.target).is_file():
+        """How many pools and pairs were written, if the file that is there is ours."""
+        note, target = Path(self.folder) / _DONE, Path(self.target)
+        if not note.is_file() or not target.is_file():
             return None
         told = json.loads(note.read_text("utf-8"))
+        if told.get("bytes") != target.stat().st_size:
+            return None
         return int(told["pools"]), int(told["pairs"])
 
-    def tell_done(self, pools: int, pairs: int) -> None:
-        """Keep that all is there."""
+    def publish(self, pools: int, pairs: int) -> None:
+        """Move the joined file to where it is wanted, and know it again: a kill may come between the two."""
         with replacing(Path(self.folder) / _DONE) as file:
-            json.dump({"pools": pools, "pairs": pairs}, file)
+            size = self.parts.joined.stat().st_size
+            json.dump({"pools": pools, "pairs": pairs, "bytes": size}, file)
+        self.parts.publish(self.target)
+
+    def check_free(self) -> None:
+        """Refuse a file that is there already and that another has written."""
+        if Path(self.target).exists() and self.done() is None:
+            what = "exists already, and this job did not write it"
+            raise DataError(what, path=self.target, fix="remove it, or name another place to write")
 
 
 def files_in(folder: Path) -> Iterator[Path]:
@@ -115,6 +125,8 @@ class Files:
         inside = wanted.resolve().is_relative_to(given.resolve())
         if given.is_dir() and inside:
             raise UsageError(f"{target} lies in {source}, and would be read the next time; write elsewhere")
+        if given.is_dir() and not wanted.is_dir() and not target.endswith("/") and names_file(wanted):
+            raise UsageError(f"{target} names a file, but the input is a folder; name a folder")
         kind = write_as or ("parquet" if given.is_dir() else by_name(target))
         if kind not in WITH_EXTRAS:
             able = ", ".join(WITH_EXTRAS)

@@ -86,6 +86,8 @@ def score_files(
         scorer = prepared(scorer, _pools(items), meter)
         job = {"source": str(files.source.absolute()), "files": files.stamps(), "to": files.write_as}
         folders.claim({**job, "shard": pairs, **scorer.facts})
+        for item in items if files.source.is_dir() else ():
+            item.check_free()
         done = _run(items, scorer, engine, files.write_as, pairs, meter)
         _tell(told, done.bad)
         folders.sweep()

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from demur.data import formats
 from demur.data.formats import jsonl
+from demur.data.formats.shared.checks import unencodable
 from demur.errors import DataError, DemurError
 from demur.files import replacing
 from demur.scale.items import Item
@@ -144,13 +145,14 @@ def join(item: Item, pools: int, pairs: int, write_as: str) -> Outcome:
         return Outcome(item.number, stopped=str(error))
     except DemurError as error:  # such as a label that the format cannot hold
         return Outcome(item.number, failed=f"{item.source}: {error}")
-    parts.publish(item.target)
-    item.tell_done(pools, pairs)
+    item.publish(pools, pairs)
     parts.sweep()
     return Outcome(item.number, pools, pairs)
 
 
 def why(error: Exception) -> str:
     """What an error says, in one line; of one that is not meant for users also what kind it is."""
+    if isinstance(error, UnicodeEncodeError):
+        return unencodable(error)
     said = " ".join(str(error).split())
     return said if isinstance(error, DemurError) else f"{type(error).__name__}: {said[:400]}"

@@ -89,6 +89,8 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.csv.gz", gzip.compress(b"question,answer\n", mtime=0)[:-9], "a.csv.gz: broken gzip file (Compressed file ended before the end-of-stream marker was reached); copy or download it again"),
     ("a.parquet.gz", gzip.compress(b"question,answer\n", mtime=0)[:-9], "a.parquet.gz: broken gzip file (Compressed file ended before the end-of-stream marker was reached); copy or download it again"),
     ("a.parquet", b"question,answer\n" * 9, "a.parquet: broken parquet file (*); copy or download it again, or say which format it is"),
+    ("a.parquet", b"", "a.parquet: is empty, and so no parquet file; copy or download it again"),
+    ("a.parquet.gz", gzip.compress(b"", mtime=0), "a.parquet.gz: is empty, and so no parquet file; copy or download it again"),
     # SQuAD
     ("a.json", '{"data": [\n  {"title": }]}', f"a.json:2: broken JSON (Expecting value, column 13); {SQUAD}"),
     ("a.json", JSONL + JSONL, f"a.json:2: broken JSON (Extra data, column 1); {SQUAD}"),
@@ -194,6 +196,8 @@ CANDIDATE = {"id": "a", "text": "so"}
 TABLES: list[tuple[dict[str, list[object]], str]] = [
     ({"id": ["q"]}, "a.parquet: no columns called question and answer in the header ('id'); begin with a header such as question,answer,label"),
     ({"question": ["q", "q"], "answer": ["a", "b"], "label": [1.0, 0.5]}, f"a.parquet:2: label 0.5 is not a whole number; {LABEL}"),
+    ({"question": ["q", None], "answer": ["a", "b"]}, "a.parquet: row 2: 'question' is null, not text; write a text, or leave the row out"),
+    ({"Query": ["q", "q"], "passage": ["a", None], "label": [1, 0]}, "a.parquet: row 2: 'passage' is null, not text; write a text, or leave the row out"),
     ({"id": ["q"], "question": [None], "candidates": [[CANDIDATE]]}, "a.parquet: row 1: 'question' is null, not text; write 'question' in quotes"),
     ({"id": ["q"], "question": ["q"], "candidates": [[{"id": "a"}]]}, "a.parquet: row 1, candidate 1: no 'text' (it has 'id'); add 'text'"),
     ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE, CANDIDATE]]}, "a.parquet: row 1: candidate id 'a' occurs twice in pool 'q'; give each candidate of a pool an id of its own"),

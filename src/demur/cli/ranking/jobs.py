@@ -22,10 +22,9 @@ _SHOWN = 10
 
 
 def wanted(source: str, output: str, engine: str, address: str | None, workers: int | None) -> bool:
-    """Whether this is a job of files: on Ray, or a folder of them that is no dataset. No address is one."""
+    """Whether this is a job of files: on Ray, or a folder that is no dataset. No address is one."""
     from demur import registry
     from demur.data.formats.beir import is_beir
-    from demur.scale.items import files_in
 
     for place in (source, output):
         if "://" in place:
@@ -35,9 +34,8 @@ def wanted(source: str, output: str, engine: str, address: str | None, workers: 
     if on_ray(engine, address, workers):
         return True
     folder = Path(source)
-    if not folder.is_dir() or source.partition("/")[0] in registry.names("dataset") or is_beir(folder):
-        return False
-    return next(iter(files_in(folder)), None) is not None
+    is_dataset = source.partition("/")[0] in registry.names("dataset")
+    return folder.is_dir() and not is_dataset and not is_beir(folder)
 
 
 def run(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from demur.data.formats import jsonl, parquet
 from demur.data.formats.known import FORMATS, Format, by_first_line, by_name, format_named
-from demur.data.formats.shared.checks import repeated, shown, unwritable
+from demur.data.formats.shared.checks import repeated, shown, unencodable, unwritable
 from demur.data.formats.trec import read_qrels, read_run, run_lines, write_qrels, write_run
 from demur.errors import DataError, UsageError
 from demur.types import Pool
@@ -72,8 +72,7 @@ def write_pools(path: str | Path, pools: Iterable[Pool], format: str | None = No
     except UnicodeEncodeError as error:
         if stream.last is None:
             raise
-        what = f"holds U+{ord(error.object[error.start]):04X}, which {error.encoding} cannot write"
-        raise unwritable(stream.last, what, path, "put another character in its place") from None
+        raise unwritable(stream.last, unencodable(error), path, fix="") from None
     return stream.count
 
 

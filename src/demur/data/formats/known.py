@@ -80,13 +80,22 @@ def by_name(path: str | Path) -> str:
     path = Path(path)
     if path.is_dir() or beir.is_split(path):
         return "beir"
-    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    suffix = _suffix(path)
     if suffix not in _SUFFIXES:
         ends = f"ends in {suffix!r}" if suffix else "has no ending"
         known = f"known endings: {', '.join(sorted(_SUFFIXES))}, each also with .gz"
         fix = "say which with --format (or --to)"
         raise UsageError(f"{path}: cannot tell the format of a name that {ends}; {fix}; {known}")
     return _SUFFIXES[suffix]
+
+
+def names_file(path: Path) -> bool:
+    """Whether a path ends as files of a format do."""
+    return _suffix(path) in _SUFFIXES
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def by_first_line(path: str | Path) -> str:

@@ -18,7 +18,7 @@ from demur.data.formats.shared import columns
 from demur.data.formats.shared.checks import Place, build_pool, label, unwritable
 from demur.data.formats.shared.jsonlines import Object, checked_extra, encoded, id_of, list_of, text_of
 from demur.errors import DataError, require
-from demur.files import opened, replacing
+from demur.files import is_pipe, opened, replacing
 from demur.types import Candidate, Pool
 
 _GROUP = 1 << 23  # characters of text that are written together
@@ -43,11 +43,14 @@ def each_row(path: str | Path) -> Iterator[tuple[int, Pool | DataError]]:
     with opened(path) as file, _sound(pyarrow, path):
         source = file if file.seekable() else io.BytesIO(file.read())
         if source.seek(0, io.SEEK_END) == 0:
-            return
+            if is_pipe(path):  # as /dev/null
+                return
+            fix = "copy or download it again"
+            raise DataError("is empty, and so no parquet file", path=path, fix=fix)
         table = parquet.ParquetFile(source)
         names = set(table.schema_arrow.names)
         if "candidates" not in names:
-            yield from enumerate(columns.pools(_cells(table), path, header=True), 1)
+            yield from enumerate(columns.pools(_cells(table, path), path, header=True), 1)
             return
         batches = table.iter_batches(batch_size=64, columns=sorted(names & _KEYS))
         for number, row in enumerate((row for batch in batches for row in batch.to_pylist()), 1):
@@ -68,11 +71,16 @@ def _sound(pyarrow: Any, path: str | Path) -> Iterator[None]:
         raise DataError(f"broken parquet file ({reason})", path=path, fix=fix) from None
 
 
-def _cells(table: Any) -> Iterator[tuple[int, list[str]]]:
+def _cells(table: Any, path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """A flat table as CSV would have it, numbered from its first row."""
-    yield 0, table.schema_arrow.names
+    names = table.schema_arrow.names
+    yield 0, names
+    texts = [name for name in names if columns.role_of(name) in {"question", "answer"}]
     rows = (row for batch in table.iter_batches(batch_size=1024) for row in batch.to_pylist())
     for number, row in enumerate(rows, 1):
+        if empty := [name for name in texts if row[name] is None]:
+            place = Place(path, None, f"row {number}")
+            raise place.error(f"{empty[0]!r} is null, not text", "write a text, or leave the row out")
         yield number, ["" if value is None else str(value) for value in row.values()]
 
 

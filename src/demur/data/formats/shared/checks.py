@@ -90,6 +90,12 @@ def unwritable(
     return DataError(f"pool {pool.id!r} {what}", path=path, fix=fix)
 
 
+def unencodable(error: UnicodeEncodeError) -> str:
+    """What is wrong with a text that cannot be encoded, such as one with half a character; what to do."""
+    character = f"U+{ord(error.object[error.start]):04X}"
+    return f"holds {character}, which {error.encoding} cannot write; put another character in its place"
+
+
 def shown(value: object) -> str:
     """A value as an error message shows it: its start, if it is long."""
     text = repr(value)

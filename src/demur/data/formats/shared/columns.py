@@ -40,7 +40,7 @@ def pools(cells: Iterator[tuple[int, Sequence[str]]], path: str | Path, *, heade
     """Pools from numbered rows of cells; where no header is needed, the first row may still be one."""
     for line, first in cells:
         place = Place(path, line or None)  # the names of a parquet file stand on no line
-        if "question" in (roles := [_role(name) for name in first]) and "answer" in roles:
+        if "question" in (roles := [role_of(name) for name in first]) and "answer" in roles:
             yield from gathered(_rows(cells, _named(first, roles, place), path), path)
         elif header:
             what = f"no columns called question and answer in the header ({shown(', '.join(first))})"
@@ -55,7 +55,8 @@ def pools(cells: Iterator[tuple[int, Sequence[str]]], path: str | Path, *, heade
             yield from gathered(_rows(again, _by_place(len(first)), path), path)
 
 
-def _role(name: str) -> str:
+def role_of(name: str) -> str:
+    """What a column of this name holds, such as ``question``; an empty text if it is an extra."""
     return _ROLES.get(name.strip().casefold().replace("_", "").replace("-", "").replace(" ", ""), "")
 
 
@@ -111,7 +112,7 @@ def table(pools: Iterable[Pool], path: str | Path) -> Iterator[tuple[Pool, list[
     for pool in pools:
         if extras is None:
             extras = list(dict.fromkeys(key for one in pool.candidates for key in one.extra))
-            if taken := [name for name in extras if _role(name) or not name]:
+            if taken := [name for name in extras if role_of(name) or not name]:
                 what = f"has the extra {taken[0]!r}, a column of another meaning"
                 raise unwritable(pool, what, path, "rename it, or write .jsonl")
             yield pool, ["question", "answer", "label", "question_id", "answer_id", *extras]
