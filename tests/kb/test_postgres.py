@@ -137,6 +137,9 @@ def test_the_index_of_vectors_is_made_once_all_are_there(docs: Path) -> None:
     def broken_off(passages: int) -> None:
         raise KeyboardInterrupt
 
+    said(
+        "CREATE TABLE public.other (a int); CREATE INDEX vectors_near ON public.other (a)"
+    )  # as another base's
     with pytest.raises(KeyboardInterrupt):
         kb.embed(Hashing(), broken_off)
     kb.refresh()
@@ -148,3 +151,4 @@ def test_the_index_of_vectors_is_made_once_all_are_there(docs: Path) -> None:
     said(f'DROP INDEX "{schema_of(address)}".vectors_near')  # as it is after a kill while it is made
     assert not indexed() and kb.by_meaning(vector, 5)[0].tolist() == near
     assert kb.embed(Hashing()) == 0 and indexed() and kb.by_meaning(vector, 5)[0].tolist() == near
+    said("DROP TABLE public.other")

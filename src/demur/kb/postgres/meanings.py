@@ -47,7 +47,7 @@ class ServedMeanings:
     def remove(self) -> None:
         """Remove all vectors."""
         with self.server.transaction():
-            self.server.execute("DROP INDEX IF EXISTS vectors_near")
+            self.server.execute(f"DROP INDEX IF EXISTS {self._near}")
             self.server.execute("TRUNCATE vectors")
             self.server.execute("DELETE FROM facts WHERE name IN ('embedder', 'width')")
         self._width, self._embedder = 0, ""
@@ -127,7 +127,12 @@ class ServedMeanings:
     @property
     def indexed(self) -> bool:
         """Whether the vectors have their index; without it a search compares all of them."""
-        return not self._width or self.server.rows("SELECT to_regclass('vectors_near')")[0][0] is not None
+        return not self._width or self.server.rows("SELECT to_regclass(?)", (self._near,))[0][0] is not None
+
+    @property
+    def _near(self) -> str:
+        """The index's whole name, as the extension's schema may hold that of another base."""
+        return f'"{self.server.address.schema}".vectors_near'
 
     def index(self) -> None:
         """Make the index if it is not there: of many vectors at once, as adding each takes far longer."""
