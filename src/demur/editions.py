@@ -33,7 +33,7 @@ NETS = (
 OBJECTIVES = ("dan", "debiased", "decorrelation", "distilled", "group-dro", "irgan", "plain", "scan")
 _AS_FILES = ("mini",)  # the ranker of that name is not a torch network, but a file made of one
 TABLES = ("agreement", "cases", "curves", "gates", "guarantee", "labels", "quoting", "ranking", "reading")
-VECTORS = ("cbow", "ppmi", "skipgram")
+VECTORS = ("cbow", "encoder", "ppmi", "skipgram")
 
 STANDS_ON: dict[str, tuple[str, ...]] = {
     "doubt learned": ("net probe",),
@@ -55,6 +55,7 @@ STANDS_ON: dict[str, tuple[str, ...]] = {
     "trainer members": ("ranker committee",),
     "trainer mini": ("ranker mini-torch",),
     "trainer scan": ("objective scan", "objective decorrelation", "ranker cross-encoder"),
+    "vectors encoder": ("embedder encoder",),
 }
 """What parts use without naming it in a setting; besides, a ranker uses the net of its name, and a trainer
 the ranker of its name."""

@@ -7,7 +7,7 @@ import pytest
 
 from demur import DemurError, cache
 from demur.embedders.word_vectors import dataset_vectors
-from demur.embedders.word_vectors.embedder import WordVectors
+from demur.embedders.word_vectors.embedder import WordVectors, located
 from demur.embedders.word_vectors.skipgram import Training
 from demur.embedders.word_vectors.tables import table
 
@@ -66,6 +66,11 @@ def test_vectors_specific_to_a_dataset_have_a_name(
     words = WordVectors("specific:yahoocqa")
     assert words.embed(["ship"]).any()
     assert words.table.made["texts of"] == ["yahoocqa"]
+    encoded = WordVectors("encoder:yahoocqa")
+    assert encoded.width == 200 and encoded.table.made["model"] == "encoder"
+    ship, boat = encoded.embed(["ship"]), WordVectors(str(located("encoder:yahoocqa"))).embed(["ship"])
+    assert (ship == boat).all() and ship.any()
+    assert located("encoder") == Path("encoder"), "a file of that name, if there is one"
 
 
 def test_without_the_data_it_says_how_to_obtain_it(file: Path) -> None:

@@ -40,7 +40,7 @@ def train(
         int, typer.Option(min=1, help="Number of threads; only with 1 is the result always the same.")
     ] = 1,
     model: Annotated[
-        str, typer.Option(help="skipgram, cbow, or ppmi: by counting, without epochs.")
+        str, typer.Option(help="skipgram, cbow, ppmi (by counting) or encoder (its vectors of words).")
     ] = "skipgram",
     clean: Annotated[
         str, typer.Option(help="How texts are cleaned: paper (as in the paper) or plain.")

@@ -1,7 +1,8 @@
-"""Vectors trained on a dataset's own kind of text, as the scarce-annotations paper's "specific" ones.
+"""Vectors for a dataset's own kind of text: "specific" ones, trained on it, or the encoder's of its words.
 
-They are trained when first asked for, on all texts whatever their labels, and then kept in the cache. The
-paper took all of Wikipedia for WikiQA and TrecQA; here it is the Wikipedia text of SQuAD and of the datasets.
+They are made when first asked for, from all texts whatever their labels, and then kept in the cache. The
+scarce-annotations paper took all of Wikipedia for WikiQA and TrecQA; here it is the Wikipedia text of SQuAD
+and of the datasets.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ TEXTS = {
     "semeval2016": tuple(f"semeval2016/{split}" for split in _FORUM),
 }
 """The pools whose texts a dataset's vectors are trained on; of other datasets those that are here."""
+KINDS = {
+    "specific": Training(model="ppmi"),
+    "encoder": Training(model="encoder", width=200, min_count=2, clean="plain", stopwords="keep"),
+}
+"""How vectors such as ``specific:wikiqa`` are made: by counting, on dev sets better than word2vec."""
 
 _log = logging.getLogger(__name__)
 
@@ -69,9 +75,9 @@ def dataset_vectors(
     return path
 
 
-def vectors_named(name: str) -> Path:
-    """The file of the vectors that are specific to a dataset: by counting, better on dev sets and faster."""
-    return dataset_vectors(TEXTS.get(name, (name,)), Training(model="ppmi"))
+def vectors_named(name: str, kind: str = "specific") -> Path:
+    """The file of one of `KINDS` of vectors for a dataset."""
+    return dataset_vectors(TEXTS.get(name, (name,)), KINDS[kind])
 
 
 def _splits(id: str) -> list[data.Pools]:

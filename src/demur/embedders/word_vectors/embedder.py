@@ -132,16 +132,17 @@ def words_of(text_: str, clean: str, stopwords: str) -> list[str]:
 
 
 def located(vectors: str) -> Path:
-    """Where the file of these vectors lies: named by its path, one of NAMED, or specific to a dataset."""
+    """Where the file of these vectors lies: named by its path, one of NAMED, or made for a dataset."""
     from demur.data import sources
 
     kind, _, name = vectors.partition(":")
-    if Path(vectors).exists() or (vectors not in NAMED and kind != "specific"):
+    made = bool(name) and kind in ("specific", "encoder")
+    if Path(vectors).exists() or not (made or vectors in NAMED):
         return Path(vectors)
-    if kind == "specific":
+    if made:
         from demur.embedders.word_vectors import dataset_vectors
 
-        return dataset_vectors.vectors_named(name)
+        return dataset_vectors.vectors_named(name, kind)
     found = sources.find_file(NAMED[vectors])
     if found is None:
         where = "DEMUR_DATA is not set" if sources.root() is None else f"DEMUR_DATA is {sources.root()}"

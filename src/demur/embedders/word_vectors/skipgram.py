@@ -1,4 +1,4 @@
-"""Word vectors trained on texts at hand: word2vec's skip-gram or CBOW, by gensim; or by counting.
+"""Word vectors of texts at hand: word2vec's skip-gram or CBOW, by gensim; by counting; or an encoder's.
 
 The defaults are the scarce-annotations paper's: skip-gram, 300 wide, a window of 8 words, words that occur
 ten times or more. With one thread the same texts give the same vectors; with more, training is faster and its
@@ -27,7 +27,7 @@ from demur.errors import DataError, UsageError, require
 Meter = Callable[[str, str, int | None], AbstractContextManager[Callable[[int], None]]]
 
 _CHOICES = {
-    "model": ("skipgram", "cbow", "ppmi"),
+    "model": ("skipgram", "cbow", "ppmi", "encoder"),
     "clean": ("paper", "plain"),
     "stopwords": ("drop", "keep"),
 }
@@ -71,7 +71,7 @@ def train(
 ) -> Table:
     """The vectors that these texts teach, each different text once; the most frequent word comes first."""
     how = how or Training()
-    learn = _count if how.model == "ppmi" else _word2vec
+    learn = {"ppmi": _count, "encoder": _encode}.get(how.model, _word2vec)
     if learn is _word2vec:
         require("gensim", extra="vectors")  # told before the texts are read, which can take long
     with meter("reading", "texts", None) as advance:
@@ -114,6 +114,15 @@ def _count(
     numbered = [[rows[word] for word in words if word in rows] for words in lists]
     with meter("counting", "texts", len(lists)) as advance:
         return vectors_by_counting(numbered, np.array([*counts.values()]), how.width, how.window, advance)
+
+
+def _encode(
+    lists: Sequence[list[str]], counts: Mapping[str, int], how: Training, threads: int, meter: Meter
+) -> Vectors:
+    from demur.embedders.word_vectors.by_encoder import vectors_by_encoder
+
+    with meter("encoding", "words", len(counts)) as advance:
+        return vectors_by_encoder(list(counts), how.width, advance)
 
 
 def _read(
