@@ -124,6 +124,8 @@ class Vectors:
     min_count: int = 10
     epochs: int = 10
     model: str = "skipgram"
+    clean: str = "paper"
+    stopwords: str = "drop"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from demur.embedders.word_vectors.dataset_vectors import dataset_vectors, vectors_file
@@ -54,9 +54,8 @@ def identity(run: Run, spec: str) -> str:
 
 
 def _how(vectors: Vectors) -> Training:
-    return Training(
-        width=vectors.width, min_count=vectors.min_count, epochs=vectors.epochs, model=vectors.model
-    )
+    settings = asdict(vectors)
+    return Training(**{name: settings[name] for name in settings if name not in ("name", "data")})
 
 
 def untrained_ranker(run: Run) -> Ranker:
