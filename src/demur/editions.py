@@ -30,7 +30,10 @@ NETS = (
     *("deep-matching", "drcn", "hyperqa", "match-pyramid", "mini", "multihop", "probe"),
     *("probe-cnn", "re2", "siamese", "span-reader"),
 )
-OBJECTIVES = ("dan", "debiased", "decorrelation", "distilled", "group-dro", "irgan", "plain", "scan")
+OBJECTIVES = (
+    *("curriculum", "dan", "debiased", "decorrelation", "distilled", "group-dro", "irgan"),
+    *("plain", "scan"),
+)
 _AS_FILES = ("mini",)  # the ranker of that name is not a torch network, but a file made of one
 TABLES = ("agreement", "cases", "curves", "gates", "guarantee", "labels", "quoting", "ranking", "reading")
 VECTORS = ("cbow", "encoder", "ppmi", "skipgram")
@@ -46,6 +49,7 @@ STANDS_ON: dict[str, tuple[str, ...]] = {
     "trainer adversarial": ("objective irgan",),
     "trainer cnn": ("objective dan",),
     "trainer cross-encoder": ("objective plain",),
+    "trainer curriculum": ("objective curriculum", "ranker cross-encoder"),
     "trainer debiased": ("objective debiased", "ranker cross-encoder"),
     "trainer distilled": ("objective distilled", "ranker cross-encoder"),
     "trainer ensemble": ("ranker committee",),

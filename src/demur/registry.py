@@ -82,6 +82,7 @@ OURS: dict[str, dict[str, str]] = {
         "concat": "demur.training.small_nets.vector_nets:Concat",
         "confident": "demur.training.labels.confident_learning:Confident",
         "cross-encoder": "demur.training.cross_encoders.cross_encoder:CrossEncoder",
+        "curriculum": "demur.training.cross_encoders.curriculum:Curriculum",
         "debiased": "demur.training.cross_encoders.robust:Debiased",
         "deep-matching": "demur.training.small_nets.match_nets:DeepMatching",
         "distilled": "demur.training.cross_encoders.distilled:Distilled",

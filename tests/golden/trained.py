@@ -18,6 +18,7 @@ from demur.rankers.opening import save
 from demur.training import trainer
 from demur.training.committees.irgan import chances, deserved, hinge, reward
 from demur.training.objectives.base import Objective, Plain, ScoredPairs
+from demur.training.objectives.curriculum import Curriculum
 from demur.training.objectives.decorrelation import PRESETS, learnt
 from demur.training.objectives.distilled import Distilling
 from demur.training.objectives.pool_losses import Loss
@@ -131,7 +132,7 @@ SPECS: dict[str, Callable[[], tuple[str, dict[str, Any]]]] = {
     **{each: partial(_spec, each, _match) for each in toys.MATCHING},
     **{
         each: partial(_spec, each, _bert)
-        for each in ("cross-encoder", "debiased", "group-dro", "jtt", "scan")
+        for each in ("cross-encoder", "curriculum", "debiased", "group-dro", "jtt", "scan")
     },
     "adversarial": lambda: (
         "adversarial",
@@ -153,7 +154,7 @@ SPECS: dict[str, Callable[[], tuple[str, dict[str, Any]]]] = {
 STARTS = {"adversarial": "match-pyramid", "members": "adversarial"}
 WITH_DEV = ("adversarial", "members")
 
-STEPS = ("debiased", "distilled", "group-dro", "plain", "scan")
+STEPS = ("curriculum", "debiased", "distilled", "group-dro", "plain", "scan")
 STEP = ScoredPairs(
     torch.tensor([1.5, -0.5, 0.3, 2.0, 0.1]),
     torch.tensor([True, False, False, True, False]),
@@ -168,6 +169,9 @@ def objective(name: str) -> list[float]:
     losses = Loss(), Loss(pointwise=True, smoothing=0.1), Loss(focal=1.0)
     odds = torch.tensor([0.5, -1.0, 0.2, 1.0, -0.3])
     each: dict[str, Callable[[Loss], list[Objective]]] = {
+        "curriculum": lambda loss: [
+            Curriculum(loss, torch.tensor([0.9, 0.9, 0.3, 0.6, 0.1]), m) for m in (0, 8)
+        ],
         "debiased": lambda loss: [Product(loss, odds), Reweighted(loss, odds)],
         "distilled": lambda loss: [Distilling(loss, torch.tensor([0.7, 0.3, 0.2, 0.5, 0.3]), 0.25)],
         "group-dro": lambda loss: [GroupDRO(loss, torch.tensor([0, 1, 1, 0, 2]), 0.1, 0.5)],
@@ -217,10 +221,7 @@ def dan() -> list[float]:
 
 RUNS: dict[str, Callable[[], list[float]]] = {
     **{f"trainer {name}": partial(scores, name) for name in SPECS},
-    **{
-        f"objective {name}": partial(objective, name)
-        for name in ("debiased", "distilled", "group-dro", "plain", "scan")
-    },
+    **{f"objective {name}": partial(objective, name) for name in STEPS},
     "objective dan": dan,
     "objective decorrelation": decorrelation,
     "objective irgan": irgan,
