@@ -122,6 +122,30 @@ def test_early_stopping_takes_the_best_epoch() -> None:
     assert examples.measured(taught, POOLS, "EM") == max(epochs)
 
 
+def test_the_dev_set_says_when_there_is_no_answer() -> None:
+    plain = quick(epochs=2).train(POOLS, POOLS)
+    for measure in ("EM", "F1"):
+        tuned = quick(epochs=2, null=measure).train(POOLS, POOLS)
+        assert all(
+            torch.equal(a, b) for a, b in zip(weights(plain).values(), weights(tuned).values(), strict=True)
+        )
+        everyone = [dataclasses.replace(plain, threshold=at) for at in (-1e9, -3.0, -1.0, 0.0, 1.0, 3.0, 1e9)]
+        held = [one.holding(*plain.fresh()) for one in everyone]
+        best = max(examples.measured(one, POOLS, measure) for one in held)
+        assert plain.threshold == 0 != tuned.threshold and examples.measured(tuned, POOLS, measure) >= best
+    answered = [each for each in POOLS if each.positives]
+    assert quick(epochs=1, null="F1").train(answered, answered).threshold == ALWAYS
+    assert quick(epochs=1, null="F1").train(POOLS).threshold == 0, "without a dev set"
+
+
+def test_where_silence_is_best_one_answer_stands_not_none() -> None:
+    taught = quick(epochs=1).train(POOLS)
+    without = [pool(n, False) for n in range(6)]
+    threshold = examples.best_threshold(taught, without, "F1")
+    odds = [taught.read_all([(each.question, each.answers[0])])[0].null_odds for each in without]
+    assert threshold == min(odds)
+
+
 def test_targets_are_positions_in_windows_or_null() -> None:
     passage = "ship " * 30 + "the cape " + "may " * 30
     at = passage.index("cape")
@@ -161,7 +185,7 @@ def test_what_cannot_be_learnt_from_is_said() -> None:
         quick().train([Pool("q", "?", (Candidate("0", "a"), Candidate("1", "b")), {"answers": []})])
     with pytest.raises(UsageError, match="cannot start from bm25"):
         quick().train(POOLS, start=demur.ranker("bm25"))
-    for settings in ("early=MAP", "precision=int8", "epochs=0", "max_length=3", "device=tpu"):
+    for settings in ("early=MAP", "null=MAP", "precision=int8", "epochs=0", "max_length=3", "device=tpu"):
         with pytest.raises(UsageError):
             trainer(f"span-reader({settings})")
 

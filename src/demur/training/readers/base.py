@@ -21,7 +21,7 @@ from demur.reading.readers.network import NetworkReader, Window
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import NEVER
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
-from demur.training.readers.examples import examples_of, measured
+from demur.training.readers.examples import best_threshold, examples_of, measured
 from demur.types import IntArray, Pool
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class ReaderTrainer(Trainer):
     seed: int
     accumulate: int
     early: str
+    null: str
     patience: int
     device: str
     quick: bool = False
@@ -58,8 +59,9 @@ class ReaderTrainer(Trainer):
             raise UsageError(
                 "epochs and tokens must be 1 or more; accumulate and patience must not be below 0"
             )
-        if self.early not in (*NEVER, "EM", "F1"):
-            raise UsageError(f"early={self.early!r} is not known; use early=F1 or EM, or leave it out")
+        for name, measure in {"early": self.early, "null": self.null}.items():
+            if measure not in (*NEVER, "EM", "F1"):
+                raise UsageError(f"{name}={measure!r} is not known; use {name}=F1 or EM, or leave it out")
         if self.device not in ("", "cpu", "cuda"):
             raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
 
@@ -108,7 +110,10 @@ class ReaderTrainer(Trainer):
                 checkpoints.mkdir(parents=True, exist_ok=True)
                 named = checkpoints / f"{self._key(pools, start, dev if judge else ())}.safetensors"
             self._fit(begun, network, windows, targets, judge, named, report)
-        return begun.holding(network.to(device_named(begun.device)), tokenizer)
+        taught = begun.holding(network.to(device_named(begun.device)), tokenizer)
+        if self.null in NEVER or threshold == ALWAYS or all(map(golds, dev)):
+            return taught
+        return _with(taught, threshold=best_threshold(taught, dev, self.null))
 
     def _fit(
         self,

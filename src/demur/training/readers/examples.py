@@ -69,3 +69,15 @@ def measured(reader: Reader, dev: Sequence[Pool], measure: str) -> float:
     answers = [reading.span.text if reading.span else "" for reading in readings_of(reader, dev)]
     found = squad.score(dev, answers, squad.version_of(dev))
     return float((found.exact if measure == "EM" else found.f1).mean())
+
+
+def best_threshold(reader: Reader, dev: Sequence[Pool], measure: str) -> float:
+    """How much likelier no answer may be than the best one for it to stand: the best for EM or F1 on dev.
+
+    Where it would be best to give no answer at all, the likeliest of all stands.
+    """
+    readings = readings_of(reader, dev)
+    found = squad.score(dev, [each.quotes[0].span.text if each.quotes else "" for each in readings])
+    odds = [each.null_odds for each in readings]
+    chosen = squad.best(found.exact if measure == "EM" else found.f1, found, odds).threshold
+    return max(chosen, min(odds))

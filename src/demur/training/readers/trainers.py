@@ -28,8 +28,9 @@ class SpanReader(ReaderTrainer):
     Windows of `max_length` tokens begin `stride` tokens after each other. A step is as many of them as
     `tokens` allow; the gradients of `accumulate` steps make one, if it is set. With `early=F1` (or EM) and a
     dev set, the best epoch's weights win; with `patience`, training ends after so many epochs without a gain.
-    Where every question has an answer, the reader will always give one. With `quick` attention has no
-    dropout, which on a CPU saves a tenth of the time, and more where texts are long.
+    With `null=F1` (or EM) the dev set says too how much likelier no answer may be before none is given. Where
+    every question has an answer, the reader will always give one. With `quick` attention has no dropout,
+    which on a CPU saves a tenth of the time, and more where texts are long.
     """
 
     name: ClassVar[str] = "span-reader"
@@ -47,6 +48,7 @@ class SpanReader(ReaderTrainer):
     patience: int = 0
     device: str = ""
     quick: bool = False
+    null: str = ""
 
     def __post_init__(self) -> None:
         self._checked()
@@ -76,8 +78,9 @@ class Bidaf(ReaderTrainer):
     Words that have `vectors` (a file's, or those of a name such as glove) keep them as they are. For other
     words, if they occur in `least` texts or more, vectors are learnt; without a file they have `wide`
     numbers. Windows of `max_length` words begin `stride` words after each other, and a step is as many of
-    them as `tokens` words allow. With `early=F1` (or EM) and a dev set, the best epoch's weights win. Where
-    every question has an answer, it will always give one.
+    them as `tokens` words allow. With `early=F1` (or EM) and a dev set, the best epoch's weights win; with
+    `null=F1` (or EM) it says too how much likelier no answer may be before none is given. Where every
+    question has an answer, it will always give one.
     """
 
     name: ClassVar[str] = "bidaf"
@@ -99,6 +102,7 @@ class Bidaf(ReaderTrainer):
     early: str = ""
     patience: int = 0
     device: str = ""
+    null: str = ""
 
     def __post_init__(self) -> None:
         self._checked()
