@@ -32,7 +32,7 @@ NETS = (
 )
 OBJECTIVES = (
     *("curriculum", "dan", "debiased", "decorrelation", "distilled", "group-dro", "irgan"),
-    *("plain", "scan"),
+    *("plain", "scan", "vectors"),
 )
 _AS_FILES = ("mini",)  # the ranker of that name is not a torch network, but a file made of one
 TABLES = ("agreement", "cases", "curves", "gates", "guarantee", "labels", "quoting", "ranking", "reading")
@@ -47,6 +47,7 @@ STANDS_ON: dict[str, tuple[str, ...]] = {
     "ranker joint": ("net cross-encoder",),
     "ranker mini-torch": ("net mini",),
     "trainer adversarial": ("objective irgan",),
+    "trainer bi-encoder": ("embedder encoder", "objective vectors"),
     "trainer cnn": ("objective dan",),
     "trainer cross-encoder": ("objective plain",),
     "trainer curriculum": ("objective curriculum", "ranker cross-encoder"),

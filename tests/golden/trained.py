@@ -24,6 +24,7 @@ from demur.training.objectives.distilled import Distilling
 from demur.training.objectives.pool_losses import Loss
 from demur.training.objectives.robust import GroupDRO, Product, Reweighted
 from demur.training.objectives.scan import ScanObjective
+from demur.training.objectives.vectors import contrast, geometry
 from demur.types import Candidate, Pool
 from golden.rankers import flat
 from laws import toys
@@ -138,6 +139,7 @@ SPECS: dict[str, Callable[[], tuple[str, dict[str, Any]]]] = {
         "adversarial",
         {"epochs": 2, "pool": 6, "shown": 2, "take": "all", "early": "none"},
     ),
+    "bi-encoder": lambda: ("bi-encoder", _bert()),
     "bidaf": lambda: (
         "bidaf",
         {"wide": 8, "hidden": 6, "filters": 5, "epochs": 1, "max_length": 40, "stride": 12},
@@ -212,6 +214,22 @@ def irgan() -> list[float]:
     return flat([each.tolist() for each in (*rewards, *losses, *weights, chances(shown, there | True, 0.7))])
 
 
+def vectors() -> list[float]:
+    """The losses of vectors that were made up, and their gradients."""
+    rows = torch.linspace(-2, 2, 20).view(5, 4).cos()
+    right = torch.tensor([[True, False, False], [False, False, True]])
+    found: list[float] = []
+    for loss in (
+        lambda leaf: contrast(leaf[:2], leaf[2:], right, 0.5),
+        lambda leaf: geometry(leaf, rows.flip(1) ** 2, 0.5),
+    ):
+        leaf = rows.clone().requires_grad_()
+        value = loss(leaf)
+        (gradient,) = torch.autograd.grad(value, leaf)
+        found += [float(value.detach()), *gradient.flatten().tolist()]
+    return found
+
+
 def dan() -> list[float]:
     """What a ranker says that learnt to pass for a person."""
     by = trainer("cnn", **_match(), loss="dan", filters=6, hidden=3)
@@ -225,4 +243,5 @@ RUNS: dict[str, Callable[[], list[float]]] = {
     "objective dan": dan,
     "objective decorrelation": decorrelation,
     "objective irgan": irgan,
+    "objective vectors": vectors,
 }

@@ -263,6 +263,33 @@ def committee() -> str:
 
 
 @cache
+def other_bert() -> str:
+    """A folder with a BERT like that one, with other weights."""
+    import torch
+    from transformers import AutoConfig, AutoTokenizer, BertModel
+
+    from demur.embedders.encoders.loading import quietly
+
+    path = folder() / "other-bert"
+    with quietly(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(11)
+        BertModel(AutoConfig.from_pretrained(bert())).save_pretrained(path)
+        AutoTokenizer.from_pretrained(bert()).save_pretrained(path)
+    return str(path)
+
+
+@cache
+def bi_encoder() -> str:
+    """A folder with that BERT as a bi-encoder; nothing was learnt."""
+    from demur.rankers.opening import save
+    from demur.rankers.vectors.bi_encoder import BiEncoder
+
+    made = BiEncoder(model=bert())
+    save(made.holding(*made.fresh()), folder() / "bi-encoder")
+    return str(folder() / "bi-encoder")
+
+
+@cache
 def joint() -> str:
     """A folder with that classifier as a ranker that sees two other answers; nothing was learnt."""
     from demur.rankers.cross_encoders.joint import Joint
@@ -276,6 +303,7 @@ def joint() -> str:
 TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     **{each: partial(_matching, each) for each in MATCHING},
     "average": lambda: {"vectors": vectors()},
+    "bi-encoder": lambda: {"folder": bi_encoder()},
     "bidaf": lambda: {"folder": bidaf(), "max_length": 40, "stride": 12},
     "committee": lambda: {"rankers": f"{match('match-pyramid')}; {match('multihop')}"},
     "concat": lambda: {"folder": net("concat")},

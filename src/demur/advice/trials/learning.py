@@ -11,7 +11,7 @@ from demur.advice.trials.curves import Curve, nested
 from demur.advice.trials.trying import FEWEST, Trying, folds, inner, is_informative
 from demur.errors import DemurError
 from demur.evaluation import Judged, convention, measured, parse_measures
-from demur.training.cached_encoder import with_kept_vectors
+from demur.training.encoders.cached_encoder import with_kept_vectors
 from demur.types import FloatArray, Pool
 
 REPEATS = 5

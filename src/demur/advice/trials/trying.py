@@ -13,7 +13,7 @@ import numpy as np
 from demur.advice.methods import Method
 from demur.errors import DemurError
 from demur.rankers import Ranker
-from demur.training.cached_encoder import with_kept_vectors
+from demur.training.encoders.cached_encoder import with_kept_vectors
 from demur.types import FloatArray, Pool
 
 FEWEST = 8

@@ -131,13 +131,18 @@ def network(folder: Path, taken: str, device: str) -> Network:
 @lru_cache(maxsize=4)
 def _loaded(folder: Path, taken: str, device: str, stamp: object) -> Network:
     how = recipe(folder)
-    model, tokenizer = _read(how.folder)
+    model, tokenizer = read(how.folder)
+    return running(_cast(model.eval().to(device), taken), tokenizer, how, device)
+
+
+def running(model: Any, tokenizer: Any, how: Recipe, device: str) -> Network:
+    """A model that lies on its device already, ready to make vectors of texts."""
     if model.config.model_type in _POOLERS:
         model.pooler = None  # nothing is done with what it makes
     positions = _positions(model)
     return Network(
         how,
-        network=_cast(model.eval().to(device), taken),
+        network=model,
         tokenizer=_own(tokenizer),
         cut_side=tokenizer.truncation_side,
         padding=int(tokenizer.pad_token_id or 0),
@@ -169,7 +174,7 @@ def _cast(model: Any, taken: str) -> Any:
 _POOLERS = ("bert", "electra", "mpnet", "roberta", "xlm-roberta")  # networks that can do without their pooler
 
 
-def _read(folder: Path) -> tuple[Any, Any]:
+def read(folder: Path) -> tuple[Any, Any]:
     """The network in a folder, and its tokeniser."""
     transformers: Any = require("transformers", extra="encoder")
     torch: Any = require("torch", extra="encoder")

@@ -18,8 +18,8 @@ from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEnco
 from demur.rankers.ensembles.base import standardised
 from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.training.base import Reporter
-from demur.training.cached_encoder import with_kept_vectors
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
+from demur.training.encoders.cached_encoder import with_kept_vectors
 from demur.types import Pool
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from demur.rankers.ensembles.fusion import Fusion
 from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.training import seeded
 from demur.training.base import Reporter, Trainer, silent
-from demur.training.cached_encoder import with_kept_vectors
+from demur.training.encoders.cached_encoder import with_kept_vectors
 from demur.types import Candidate, FloatArray, Pool
 
 SIGNALS = ("teacher", "membership", "both")

@@ -17,7 +17,7 @@ from demur.rankers import Ranker
 from demur.rankers.ensembles.base import standardised
 from demur.reading.readers.mini_torch import MiniTorch
 from demur.training.base import Reporter
-from demur.training.cached_encoder import with_kept_vectors
+from demur.training.encoders.cached_encoder import with_kept_vectors
 from demur.types import FloatArray, Pool
 
 LABELS = 0.5

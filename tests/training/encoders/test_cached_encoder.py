@@ -4,7 +4,7 @@ import numpy as np
 
 import demur
 from demur.embedders.encoders import encoder
-from demur.training.cached_encoder import with_kept_vectors
+from demur.training.encoders.cached_encoder import with_kept_vectors
 from demur.types import Pool
 from laws import toys
 

@@ -1,0 +1,1 @@
+"""Training of sentence encoders, and encoders whose vectors a training run keeps."""
