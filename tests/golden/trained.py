@@ -23,6 +23,7 @@ from demur.training.objectives.distilled import Distilling
 from demur.training.objectives.pool_losses import Loss
 from demur.training.objectives.robust import GroupDRO, Product, Reweighted
 from demur.training.objectives.scan import ScanObjective
+from demur.training.objectives.support import Supporting
 from demur.types import Candidate, Pool
 from golden.rankers import flat
 from laws import toys
@@ -149,11 +150,12 @@ SPECS: dict[str, Callable[[], tuple[str, dict[str, Any]]]] = {
     "mini": lambda: ("mini", _bert(base=toys.classifier(), max_length=32, pair=24, stride=8)),
     "self": lambda: ("self", {"teacher": "length", "student": _student(), "signal": "teacher"}),
     "span-reader": lambda: ("span-reader", _bert(max_length=32, stride=8)),
+    "support": lambda: ("support", _bert(first="length", k=2, accumulate=1)),
 }
 STARTS = {"adversarial": "match-pyramid", "members": "adversarial"}
 WITH_DEV = ("adversarial", "members")
 
-STEPS = ("debiased", "distilled", "group-dro", "plain", "scan")
+STEPS = ("debiased", "distilled", "group-dro", "plain", "scan", "support")
 STEP = ScoredPairs(
     torch.tensor([1.5, -0.5, 0.3, 2.0, 0.1]),
     torch.tensor([True, False, False, True, False]),
@@ -173,6 +175,7 @@ def objective(name: str) -> list[float]:
         "group-dro": lambda loss: [GroupDRO(loss, torch.tensor([0, 1, 1, 0, 2]), 0.1, 0.5)],
         "plain": lambda loss: [Plain(loss)],
         "scan": lambda loss: [ScanObjective(loss, 4, preset, True, True, 0.5) for preset in PRESETS],
+        "support": lambda loss: [Supporting(loss, 4, torch.arange(6), torch.tensor([0, 1, 2, 3, -1]), 0.5)],
     }
     found: list[float] = []
     with torch.random.fork_rng(devices=[]):
@@ -217,10 +220,7 @@ def dan() -> list[float]:
 
 RUNS: dict[str, Callable[[], list[float]]] = {
     **{f"trainer {name}": partial(scores, name) for name in SPECS},
-    **{
-        f"objective {name}": partial(objective, name)
-        for name in ("debiased", "distilled", "group-dro", "plain", "scan")
-    },
+    **{f"objective {name}": partial(objective, name) for name in STEPS},
     "objective dan": dan,
     "objective decorrelation": decorrelation,
     "objective irgan": irgan,

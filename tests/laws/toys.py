@@ -263,14 +263,14 @@ def committee() -> str:
 
 
 @cache
-def joint() -> str:
-    """A folder with that classifier as a ranker that sees two other answers; nothing was learnt."""
-    from demur.rankers.cross_encoders.joint import Joint
-    from demur.rankers.opening import save
-
-    made = Joint(model=classifier(), k=2, first="length")
-    save(made.holding(*made.fresh()), folder() / "joint")
-    return str(folder() / "joint")
+def beside(name: str) -> str:
+    """A folder with that classifier as a ranker that reads two others too; nothing was learnt."""
+    made = registry.find("ranker", name)(model=classifier(), k=2, first="length")
+    network, tokenizer = made.fresh()
+    if name == "support":  # a line that begins as zeros
+        network.support.weight.data.copy_(network.classifier.weight.data * 2)
+    made.holding(network, tokenizer).save(folder() / name)
+    return str(folder() / name)
 
 
 TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
@@ -283,13 +283,14 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "encoder": lambda: {"model": bert()},
     "feedback": lambda: {"first": "bm25", "features": f'encoder(model="{bert()}")'},
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
-    "joint": lambda: {"folder": joint(), "k": 2, "first": "length"},
+    "joint": lambda: {"folder": beside("joint"), "k": 2, "first": "length"},
     "mini": lambda: {"folder": small(), "max_length": 40, "stride": 12},
     "mini-torch": lambda: {"folder": mini(), "max_length": 40, "stride": 12},
     "onnx": lambda: {"folder": exported()},
     "onnx-match": lambda: {"folder": exported_match()},
     "span-reader": lambda: {"model": answerer()},
     "siamese": lambda: {"folder": net("siamese")},
+    "support": lambda: {"folder": beside("support"), "k": 2, "first": "length"},
 }
 
 
