@@ -27,7 +27,8 @@ class Support(nn.Module):
     def __init__(self, pair: nn.Module) -> None:
         super().__init__()
         self.pair: Any = pair
-        self.support = nn.Linear(int(self.pair.config.hidden_size), 1, bias=False)
+        config: Any = pair.config
+        self.support = nn.Linear(int(config.hidden_size), 1, bias=False)
         nn.init.zeros_(self.support.weight)
 
     def forward(self, supports: Tensor | None = None, **batch: Tensor) -> SimpleNamespace:
