@@ -252,9 +252,21 @@ def test_settings_that_make_no_sense(settings: str, said: str) -> None:
         trainer(f"support({settings})")
 
 
-def test_what_it_cannot_start_from_or_be_made_of_is_said() -> None:
+def test_what_it_cannot_start_from_or_be_made_of_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot start from bm25"):
         support().train(POOLS, start=demur.ranker("bm25"))
     ranker = SupportRanker(model=toys.classifier(), first="length")
     with pytest.raises(UsageError, match="tells 2 kinds of texts apart, and support needs 3"):
         ranker.score("quest?", ["one", "two"])
+    with pytest.raises(UsageError, match="DistilBertModel has no embeddings for kinds of texts"):
+        support(base=distilled(tmp_path)).train(POOLS)
+
+
+def distilled(folder: Path) -> str:
+    """A folder with a tiny DistilBERT, which tells no kinds of texts apart, and the toys' tokeniser."""
+    from transformers import AutoTokenizer, DistilBertConfig, DistilBertForSequenceClassification
+
+    config = DistilBertConfig(vocab_size=200, dim=8, n_layers=1, n_heads=1, hidden_dim=8, num_labels=1)
+    DistilBertForSequenceClassification(config).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(toys.bert()).save_pretrained(folder)
+    return str(folder)
