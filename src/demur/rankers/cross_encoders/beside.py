@@ -28,10 +28,7 @@ Row = tuple[str, str, tuple[str, ...]]
 
 
 class Beside(CrossEncoder):
-    """A part of a frozen dataclass: a cross-encoder that reads others beside an answer.
-
-    They are the `k` that `first` puts first, never the answer itself nor one with its text.
-    """
+    """A part of a frozen dataclass: a cross-encoder that reads others of the pool beside an answer."""
 
     alone: ClassVar[bool] = False
     shaped: ClassVar[tuple[str, ...]]
