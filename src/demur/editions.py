@@ -28,11 +28,11 @@ RAISED: dict[str, int] = {}
 NETS = (
     *("acnn", "adaqa", "anmm", "bidaf", "cnn", "comp-agg", "concat", "cross-encoder"),
     *("deep-matching", "drcn", "hyperqa", "match-pyramid", "mini", "multihop", "probe"),
-    *("probe-cnn", "re2", "siamese", "span-reader"),
+    *("probe-cnn", "re2", "siamese", "span-reader", "support"),
 )
 OBJECTIVES = (
     *("curriculum", "dan", "debiased", "decorrelation", "distilled", "group-dro", "irgan"),
-    *("plain", "scan", "vectors"),
+    *("plain", "scan", "support", "vectors"),
 )
 _AS_FILES = ("mini",)  # the ranker of that name is not a torch network, but a file made of one
 TABLES = ("agreement", "cases", "curves", "gates", "guarantee", "labels", "quoting", "ranking", "reading")
@@ -46,6 +46,7 @@ STANDS_ON: dict[str, tuple[str, ...]] = {
     "ranker encoder": ("embedder encoder",),
     "ranker joint": ("net cross-encoder",),
     "ranker mini-torch": ("net mini",),
+    "ranker support": ("net cross-encoder",),
     "trainer adversarial": ("objective irgan",),
     "trainer bi-encoder": ("embedder encoder", "objective vectors"),
     "trainer cnn": ("objective dan",),
@@ -60,6 +61,7 @@ STANDS_ON: dict[str, tuple[str, ...]] = {
     "trainer members": ("ranker committee",),
     "trainer mini": ("ranker mini-torch",),
     "trainer scan": ("objective scan", "objective decorrelation", "ranker cross-encoder"),
+    "trainer support": ("objective support", "objective plain"),
     "vectors encoder": ("embedder encoder",),
 }
 """What parts use without naming it in a setting; besides, a ranker uses the net of its name, and a trainer

@@ -55,6 +55,7 @@ OURS: dict[str, dict[str, str]] = {
         "re2": "demur.rankers.match_nets.scan_nets:Re2",
         "siamese": "demur.rankers.vectors.network:Siamese",
         "span-reader": "demur.reading.readers.span_reader:SpanReader",
+        "support": "demur.rankers.cross_encoders.support:Support",
     },
     "reader": {  # they rank too, and so stand above as well
         "bidaf": "demur.reading.readers.bidaf:Bidaf",
@@ -103,6 +104,7 @@ OURS: dict[str, dict[str, str]] = {
         "self": "demur.training.labels.self_training:SelfTraining",
         "siamese": "demur.training.small_nets.vector_nets:Siamese",
         "span-reader": "demur.training.readers.trainers:SpanReader",
+        "support": "demur.training.cross_encoders.support:Support",
     },
     "dataset": {
         "antique": "demur.data.loaders.community.antique:LOADER",

@@ -17,7 +17,7 @@ from demur.export import export as exporting
 from demur.export.export import export
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
 from demur.rankers.opening import save
-from demur.training.cross_encoders.joint import Joint
+from demur.training import trainer
 from demur.types import Pool
 from laws import toys
 
@@ -87,11 +87,12 @@ def test_a_graph_that_is_off_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_reads_beside_others_is_not_exported_as_if_it_did_not(tmp_path: Path) -> None:
-    joint = Joint(base=toys.bert(), epochs=1, first="length", k=2).train(LEARNT)
-    with pytest.raises(UsageError, match="joint reads an answer beside others of its pool"):
-        export(joint, tmp_path / "joint")
-    assert not (tmp_path / "joint").exists()
+@pytest.mark.parametrize("name", ["joint", "support"])
+def test_what_reads_beside_others_is_not_exported_as_if_it_did_not(name: str, tmp_path: Path) -> None:
+    made = trainer(name, base=toys.bert(), epochs=1, first="length", k=2).train(LEARNT)
+    with pytest.raises(UsageError, match=f"{name} reads an answer beside others of its pool"):
+        export(made, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_bytes_that_rank_otherwise_are_told(

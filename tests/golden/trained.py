@@ -24,6 +24,7 @@ from demur.training.objectives.distilled import Distilling
 from demur.training.objectives.pool_losses import Loss
 from demur.training.objectives.robust import GroupDRO, Product, Reweighted
 from demur.training.objectives.scan import ScanObjective
+from demur.training.objectives.support import Supporting
 from demur.training.objectives.vectors import contrast, geometry
 from demur.types import Candidate, Pool
 from golden.rankers import flat
@@ -152,11 +153,12 @@ SPECS: dict[str, Callable[[], tuple[str, dict[str, Any]]]] = {
     "mini": lambda: ("mini", _bert(base=toys.classifier(), max_length=32, pair=24, stride=8)),
     "self": lambda: ("self", {"teacher": "length", "student": _student(), "signal": "teacher"}),
     "span-reader": lambda: ("span-reader", _bert(max_length=32, stride=8)),
+    "support": lambda: ("support", _bert(first="length", k=2, accumulate=1)),
 }
 STARTS = {"adversarial": "match-pyramid", "members": "adversarial"}
 WITH_DEV = ("adversarial", "members")
 
-STEPS = ("curriculum", "debiased", "distilled", "group-dro", "plain", "scan")
+STEPS = ("curriculum", "debiased", "distilled", "group-dro", "plain", "scan", "support")
 STEP = ScoredPairs(
     torch.tensor([1.5, -0.5, 0.3, 2.0, 0.1]),
     torch.tensor([True, False, False, True, False]),
@@ -179,6 +181,7 @@ def objective(name: str) -> list[float]:
         "group-dro": lambda loss: [GroupDRO(loss, torch.tensor([0, 1, 1, 0, 2]), 0.1, 0.5)],
         "plain": lambda loss: [Plain(loss)],
         "scan": lambda loss: [ScanObjective(loss, 4, preset, True, True, 0.5) for preset in PRESETS],
+        "support": lambda loss: [Supporting(loss, 4, torch.arange(6), torch.tensor([0, 1, 2, 3, -1]), 0.5)],
     }
     found: list[float] = []
     with torch.random.fork_rng(devices=[]):
@@ -219,10 +222,11 @@ def vectors() -> list[float]:
     rows = torch.linspace(-2, 2, 20).view(5, 4).cos()
     right = torch.tensor([[True, False, False], [False, False, True]])
     found: list[float] = []
-    for loss in (
+    losses: list[Callable[[torch.Tensor], torch.Tensor]] = [
         lambda leaf: contrast(leaf[:2], leaf[2:], right, 0.5),
         lambda leaf: geometry(leaf, rows.flip(1) ** 2, 0.5),
-    ):
+    ]
+    for loss in losses:
         leaf = rows.clone().requires_grad_()
         value = loss(leaf)
         (gradient,) = torch.autograd.grad(value, leaf)

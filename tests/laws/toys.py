@@ -5,31 +5,42 @@
 
 from __future__ import annotations
 
-import atexit
-import tempfile
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 
 import numpy as np
 
 from demur import registry
 from demur.specs import Setting
+from laws.toy_berts import WORDS, answerer, bert, classifier, folder, other_bert
 
-WORDS = ["ship", "sailed", "round", "cape", "may", "nothing", "cafe", "café", "abc", "हिन्दी", "🎉", "the"]
+__all__ = [
+    "MATCHING",
+    "TOYS",
+    "WORDS",
+    "answerer",
+    "bert",
+    "beside",
+    "bi_encoder",
+    "bidaf",
+    "classifier",
+    "committee",
+    "exported",
+    "exported_match",
+    "folder",
+    "match",
+    "mini",
+    "net",
+    "other_bert",
+    "settings",
+    "small",
+    "vectors",
+]
 MATCHING = (
     *("acnn", "adaqa", "anmm", "cnn", "comp-agg", "deep-matching"),
     *("drcn", "hyperqa", "match-pyramid", "multihop", "re2"),
 )
 """The nets that match words, all of them trained by a trainer of the same name."""
-
-
-@cache
-def folder() -> Path:
-    """A folder for toys, gone when the process ends."""
-    made = tempfile.TemporaryDirectory(prefix="demur-toys-")
-    atexit.register(made.cleanup)
-    return Path(made.name)
 
 
 @cache
@@ -39,105 +50,6 @@ def vectors() -> str:
     lines = [f"{word} {' '.join(f'{x:.6f}' for x in row)}" for word, row in zip(WORDS, rows, strict=True)]
     path = folder() / "vectors.txt"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return str(path)
-
-
-def bert(pooling: str = "", normalize: bool = False, positions: int = 48) -> str:
-    """A folder with a BERT that has learnt nothing; with `pooling` as sentence-transformers keeps it."""
-    return _bert(pooling, normalize, positions)
-
-
-@cache
-def _bert(pooling: str, normalize: bool, positions: int) -> str:
-    import json
-
-    import torch
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
-
-    from demur.embedders.encoders.loading import quietly
-
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789?!.,'船🎉"
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        *letters,
-        *(f"##{c}" for c in letters),
-        *WORDS,
-        "##ed",
-        "quest",
-    ]
-    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    tokenizer.normalizer = normalizers.BertNormalizer()
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", vocabulary["[CLS]"]), ("[SEP]", vocabulary["[SEP]"])],
-    )
-    special = {f"{each}_token": f"[{each.upper()}]" for each in ("pad", "unk", "cls", "sep")}
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    config = BertConfig(
-        vocab_size=len(vocabulary), max_position_embeddings=positions, initializer_range=0.5, **sizes
-    )
-    path = folder() / "bert" / (pooling or "plain") / f"{normalize}-{positions}"
-    with quietly(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        BertModel(config).save_pretrained(path)
-        names = ["input_ids", "token_type_ids", "attention_mask"]
-        PreTrainedTokenizerFast(
-            tokenizer_object=tokenizer, model_input_names=names, model_max_length=positions, **special
-        ).save_pretrained(path)
-    if pooling:
-        kinds = ["Transformer", "Pooling", "Normalize"][: 3 if normalize else 2]
-        steps = [
-            {
-                "idx": n,
-                "name": str(n),
-                "path": f"{n}_{kind}" if n else "",
-                "type": f"sentence_transformers.models.{kind}",
-            }
-            for n, kind in enumerate(kinds)
-        ]
-        (path / "modules.json").write_text(json.dumps(steps), "utf-8")
-        (path / "1_Pooling").mkdir()
-        pooled = {"word_embedding_dimension": 16, f"pooling_mode_{pooling}": True}
-        (path / "1_Pooling" / "config.json").write_text(json.dumps(pooled), "utf-8")
-    return str(path)
-
-
-@cache
-def classifier() -> str:
-    """A folder with that BERT as a sequence classifier of one output."""
-    import torch
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
-
-    from demur.embedders.encoders.loading import quietly
-
-    path = folder() / "classifier"
-    with quietly(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
-        AutoModelForSequenceClassification.from_pretrained(bert(), num_labels=1).save_pretrained(path)
-        AutoTokenizer.from_pretrained(bert()).save_pretrained(path)
-    return str(path)
-
-
-@cache
-def answerer() -> str:
-    """A folder with that BERT as a reader: two outputs for each token."""
-    import torch
-    from transformers import AutoModelForQuestionAnswering, AutoTokenizer
-
-    from demur.embedders.encoders.loading import quietly
-
-    path = folder() / "answerer"
-    with quietly(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(2)
-        AutoModelForQuestionAnswering.from_pretrained(bert()).save_pretrained(path)
-        AutoTokenizer.from_pretrained(bert()).save_pretrained(path)
     return str(path)
 
 
@@ -263,41 +175,24 @@ def committee() -> str:
 
 
 @cache
-def other_bert() -> str:
-    """A folder with a BERT like that one, with other weights."""
-    import torch
-    from transformers import AutoConfig, AutoTokenizer, BertModel
-
-    from demur.embedders.encoders.loading import quietly
-
-    path = folder() / "other-bert"
-    with quietly(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(11)
-        BertModel(AutoConfig.from_pretrained(bert())).save_pretrained(path)
-        AutoTokenizer.from_pretrained(bert()).save_pretrained(path)
-    return str(path)
-
-
-@cache
 def bi_encoder() -> str:
     """A folder with that BERT as a bi-encoder; nothing was learnt."""
-    from demur.rankers.opening import save
     from demur.rankers.vectors.bi_encoder import BiEncoder
 
     made = BiEncoder(model=bert())
-    save(made.holding(*made.fresh()), folder() / "bi-encoder")
+    made.holding(*made.fresh()).save(folder() / "bi-encoder")
     return str(folder() / "bi-encoder")
 
 
 @cache
-def joint() -> str:
-    """A folder with that classifier as a ranker that sees two other answers; nothing was learnt."""
-    from demur.rankers.cross_encoders.joint import Joint
-    from demur.rankers.opening import save
-
-    made = Joint(model=classifier(), k=2, first="length")
-    save(made.holding(*made.fresh()), folder() / "joint")
-    return str(folder() / "joint")
+def beside(name: str) -> str:
+    """A folder with that classifier as a ranker that reads two others too; nothing was learnt."""
+    made = registry.find("ranker", name)(model=classifier(), k=2, first="length")
+    network, tokenizer = made.fresh()
+    if name == "support":  # a line that begins as zeros
+        network.support.weight.data.copy_(network.classifier.weight.data * 2)
+    made.holding(network, tokenizer).save(folder() / name)
+    return str(folder() / name)
 
 
 TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
@@ -311,13 +206,14 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "encoder": lambda: {"model": bert()},
     "feedback": lambda: {"first": "bm25", "features": f'encoder(model="{bert()}")'},
     "fusion": lambda: {"rankers": f'bm25; encoder(model="{bert()}")', "weights": "1, 2"},
-    "joint": lambda: {"folder": joint(), "k": 2, "first": "length"},
+    "joint": lambda: {"folder": beside("joint"), "k": 2, "first": "length"},
     "mini": lambda: {"folder": small(), "max_length": 40, "stride": 12},
     "mini-torch": lambda: {"folder": mini(), "max_length": 40, "stride": 12},
     "onnx": lambda: {"folder": exported()},
     "onnx-match": lambda: {"folder": exported_match()},
     "span-reader": lambda: {"model": answerer()},
     "siamese": lambda: {"folder": net("siamese")},
+    "support": lambda: {"folder": beside("support"), "k": 2, "first": "length"},
 }
 
 

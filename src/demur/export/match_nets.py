@@ -83,7 +83,7 @@ def needs_torch(part: Spelled, inside: bool = False) -> str:
     return next((found for each in part.parts if (found := needs_torch(each, True))), "")
 
 
-TORCH = ("bi-encoder", "bidaf", "encoder", "joint", "mini-torch", "span-reader")
+TORCH = ("bi-encoder", "bidaf", "encoder", "joint", "mini-torch", "span-reader", "support")
 
 
 def _exported(ranker: Ranker, place: Path, precision: str, calibrate: str, files: Files) -> Ranker:

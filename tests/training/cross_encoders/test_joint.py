@@ -63,7 +63,7 @@ def test_the_others_are_those_that_the_first_ranker_likes() -> None:
 
 
 def test_long_pools_are_cut_and_what_has_no_room_is_left_out() -> None:
-    ranker = demur.open(toys.joint())
+    ranker = demur.open(toys.beside("joint"))
     long = "ship cape may " * 3000
     pool = Pool.of(long, [long, "may", "", long + " end"])
     scores = ranker.score_pools([pool])[0]

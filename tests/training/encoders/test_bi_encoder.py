@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,11 @@ def test_the_gradient_of_both_is_right() -> None:
     generator = torch.Generator().manual_seed(3)
     rows = torch.randn(4, 3, generator=generator, dtype=torch.float32).requires_grad_()
     right = torch.tensor([[True, False], [False, True]])
-    for loss in (
+    losses: list[Callable[[torch.Tensor], torch.Tensor]] = [
         lambda v: contrast(v[:2], v[2:], right, 0.7),
         lambda v: geometry(v, v.detach().roll(1, 1), 0.7),
-    ):
+    ]
+    for loss in losses:
         (gradient,) = torch.autograd.grad(loss(rows), rows)
         for at in ((0, 1), (2, 0), (3, 2)):
             up, down = rows.detach().clone(), rows.detach().clone()

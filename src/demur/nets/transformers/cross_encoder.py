@@ -113,7 +113,8 @@ def with_kinds(network: torch.nn.Module, kinds: int) -> None:
 
     embeddings: Any = next((m for m in network.modules() if hasattr(m, "token_type_embeddings")), None)
     if embeddings is None:
-        what = f"{type(network).__name__} has no embeddings for kinds of texts"
+        kind = type(getattr(network, "base_model", network)).__name__
+        what = f"{kind} has no embeddings for kinds of texts"
         raise UsageError(f"{what}; use an encoder of BERT's or RoBERTa's kind")
     known = embeddings.token_type_embeddings.weight.detach()
     if kinds <= len(known):

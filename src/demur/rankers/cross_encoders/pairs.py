@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,6 +16,24 @@ if TYPE_CHECKING:
 
 _TOGETHER = 8192  # pairs tokenised in one call
 _log = logging.getLogger("demur")
+
+
+class Batched(Protocol):
+    """What a network learns from, as tokens: pairs, or pairs with others beside them."""
+
+    @property
+    def cut(self) -> int:
+        """How many were too long."""
+        ...
+
+    @property
+    def lengths(self) -> IntArray:
+        """Tokens of each."""
+        ...
+
+    def batch(self, chosen: Sequence[int], device: str = "cpu", pad: int = 1) -> dict[str, torch.Tensor]:
+        """Some of them as what the network takes."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
 from demur.rankers.cross_encoders.cross_encoder import positions
-from demur.rankers.cross_encoders.pairs import Pairs, tokenised
+from demur.rankers.cross_encoders.pairs import Batched, tokenised
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.cross_encoders.worst_group import WORST, worst
 from demur.training.dev_set import NEVER, judges, on_dev, sole
@@ -178,7 +178,7 @@ class CrossEncoder(Trainer):
         tokenizer: Any,
         pools: Sequence[Pool],
         taught: Sequence[Pool],
-    ) -> Pairs:
+    ) -> Batched:
         """What the network reads of each candidate in `taught`, which stem from `pools`."""
         return tokenised(tokenizer, taught, min(self.max_length, positions(network)))
 
@@ -216,7 +216,7 @@ class CrossEncoder(Trainer):
         self,
         network: torch.nn.Module,
         objective: Objective,
-        pairs: Pairs,
+        pairs: Batched,
         taught: Sequence[Pool],
         judge: Callable[[], float] | None,
         checkpoint: Path | None,

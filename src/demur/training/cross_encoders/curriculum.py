@@ -78,7 +78,7 @@ def chances(scores: FloatArray, difficulty: str) -> FloatArray:
     if difficulty == "rank":
         above = (scores[None] > scores[:, None]).sum(1)
         ties = (scores[None] == scores[:, None]).sum(1)
-        return 1 / (above + (ties + 1) / 2)  # of the mean rank
+        return np.asarray(1 / (above + (ties + 1) / 2), np.float64)  # of the mean rank
     low, high = float(scores.min()), float(scores.max())
     if low == high:
         return np.full(len(scores), 0.5)

@@ -13,8 +13,8 @@ import numpy as np
 from demur import precision
 from demur.errors import UsageError
 from demur.rankers.base import Ranker
+from demur.rankers.cross_encoders.beside import FIRST, Row
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
-from demur.rankers.cross_encoders.joint import FIRST
 from demur.rankers.cross_encoders.joint import Joint as JointRanker
 from demur.rankers.cross_encoders.pairs import Pairs
 from demur.rankers.ensembles.base import resolve_member
@@ -24,8 +24,6 @@ from demur.types import Candidate, Pool
 
 if TYPE_CHECKING:
     import torch
-
-Row = tuple[str, str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,7 @@ class BiEncoder(Trainer):
         for at in range(0, len(texts), 512):
             found.append(encoder.embed(texts[at : at + 512]))
             report({"share": min((at + 512) / len(texts), 1.0)})
-        return np.concatenate(found)  # type: ignore[return-value]  # in single precision
+        return np.concatenate(found)
 
     def _steps(self, sizes: Sequence[int], vectors: FloatArray | None, epoch: int) -> Iterator[list[int]]:
         """The pools of each step of an epoch: drawn, or where there are vectors such as are near together."""
