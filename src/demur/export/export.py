@@ -26,6 +26,8 @@ from demur.rankers.cross_encoders.pair_tokens import pieces
 from demur.rankers.ensembles.committee import Committee
 from demur.rankers.ensembles.fusion import Fusion
 from demur.rankers.match_nets.match_nets import Match
+from demur.rankers.vectors.bi_encoder import BiEncoder
+from demur.rankers.vectors.cosine import EncoderRanker
 from demur.reading.readers.mini_torch import MiniTorch
 from demur.specs import Spec
 from demur.types import Pool
@@ -86,7 +88,7 @@ def folder_beside(folder: Path, tokenizer: Any) -> Iterator[Path]:
 def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: str = EXAMPLE) -> Exported:
     """A network as a folder that needs no torch; `calibrate` names texts like those to be scored.
 
-    The `precision` of cross-encoders is int8, if it is not said; that of nets which match words fp32.
+    The `precision` of transformers is int8, if it is not said; that of nets which match words fp32.
     """
     folder = Path(folder)
     if precision not in ("", *PRECISIONS):
@@ -103,8 +105,13 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
         from demur.export import mini as mini_export
 
         return mini_export.export(ranker, folder, precision or "int8", calibrate)
+    if isinstance(ranker, BiEncoder | EncoderRanker):
+        from demur.export import encoder as encoder_export
+
+        return encoder_export.export_ranker(ranker, folder, precision or "int8", calibrate)
     if not isinstance(ranker, CrossEncoder):
-        what = f"{ranker.spec} is not a cross-encoder, mini-torch, net that matches words, or several of such"
+        known = "cross-encoder, sentence encoder, mini-torch, net that matches words"
+        what = f"{ranker.spec} is not a {known}, or several of such"
         raise UsageError(f"{what}, and only those can be exported; demur train --base minilm makes one")
     if not ranker.alone:  # the file would score each pair by itself
         what = f"{ranker.name} reads an answer beside others of its pool, which no file of ours can"

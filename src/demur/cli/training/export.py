@@ -15,12 +15,12 @@ def export(
         str,
         typer.Argument(
             metavar="MODEL",
-            help="A cross-encoder, mini, matching net or committee: a folder or a Hugging Face id.",
+            help="A cross-encoder, encoder, mini, matching net or committee: a folder or a Hugging Face id.",
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write.")],
     precision: Annotated[
-        str, typer.Option(help="fp32, or int8 for cross-encoders, which is the fastest.")
+        str, typer.Option(help="fp32, or int8 for transformers, which is the fastest.")
     ] = "",
     calibrate: Annotated[
         str,
@@ -31,7 +31,7 @@ def export(
     ] = "example/questions",
     json: JsonFlag = False,
 ) -> None:
-    """Export a model to ONNX, for use without torch; a cross-encoder becomes several times as fast."""
+    """Export a model to ONNX, for use without torch; a transformer becomes several times as fast."""
     from dataclasses import asdict
 
     from demur import rankers

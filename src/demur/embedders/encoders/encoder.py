@@ -40,11 +40,12 @@ class Encoder(Embedder):
     """The vector that a sentence encoder gives a text; zeros for a text of nothing.
 
     `model` is ``packaged`` (all-MiniLM-L6-v2 in bytes, which comes with demur and needs no torch), ``minilm``
-    (the same in floats, which comes with ``demur[encoder]``), a folder, or a Hugging Face id, then at its
-    `revision`. It is used as sentence-transformers would use it; a plain network's token vectors are
-    averaged. Texts are cut at `max_length` tokens (0: where the model says). `prompt` stands before every
-    text (empty: what the model says). With ``precision=auto`` the network computes in half precision where
-    that is faster by half: scores move in their third digit. ``fp32`` is exact.
+    (the same in floats, which comes with ``demur[encoder]``), a folder, which needs no torch either if
+    `demur export` wrote it, or a Hugging Face id, then at its `revision`. It is used as sentence-transformers
+    would use it; a plain network's token vectors are averaged. Texts are cut at `max_length` tokens (0: where
+    the model says). `prompt` stands before every text (empty: what the model says). With ``precision=auto``
+    the network computes in half precision where that is faster by half: scores move in their third digit.
+    ``fp32`` is exact.
     """
 
     name: ClassVar[str] = "encoder"
@@ -64,7 +65,12 @@ class Encoder(Embedder):
         if self.max_length < 0:
             raise UsageError(f"max_length={self.max_length} cuts everything; use 0 for what the model says")
         if self.packaged and (self.precision, self.device) not in (("auto", "auto"), ("auto", "cpu")):
-            what = "the packaged encoder computes in int8 on the CPU, and takes no precision and no device"
+            which = (
+                "the packaged encoder computes in int8"
+                if self.model == PACKAGED
+                else "what was exported runs"
+            )
+            what = f"{which} on the CPU, and takes no precision and no device"
             raise UsageError(f"{what}; leave them out, or use model={MINILM}, which needs demur[encoder]")
         ours = self.model in (MINILM, PACKAGED)
         if self.revision and (ours or Path(self.model).expanduser().is_dir()):
@@ -72,13 +78,13 @@ class Encoder(Embedder):
 
     @property
     def packaged(self) -> bool:
-        """Whether this is the encoder that comes with demur and needs no torch."""
-        return self.model == PACKAGED
+        """Whether this needs no torch: the encoder that comes with demur, or one that was exported."""
+        return self.model == PACKAGED or encoder_packaged.is_exported(Path(self.model).expanduser())
 
     @property
     def folder(self) -> Path:
         """Where the model lies; a Hugging Face id is downloaded first if need be."""
-        return encoder_packaged.FOLDER if self.packaged else located(self.model, self.revision)
+        return encoder_packaged.FOLDER if self.model == PACKAGED else located(self.model, self.revision)
 
     @property
     def how(self) -> Recipe:
@@ -89,7 +95,7 @@ class Encoder(Embedder):
     def width(self) -> int:
         """How many numbers a vector has."""
         if self.packaged:
-            return encoder_packaged.packaged().width
+            return encoder_packaged.packaged(self.folder).width
         return self._network().width if self.how.pooling else self._whole().width
 
     @property
@@ -106,7 +112,7 @@ class Encoder(Embedder):
     def fingerprint(self) -> str:
         """A hash of the settings and of the model's files, wherever they lie and whatever runs them."""
         if self.packaged:
-            told = f"{self.name} {self.max_length} {self.prompt!r} {encoder_packaged.content()}"
+            told = f"{self.name} {self.max_length} {self.prompt!r} {encoder_packaged.content(self.folder)}"
             return hashlib.sha256(told.encode()).hexdigest()[:16]
         counted = precision.counted(self.precision)
         said = [self.name, self.max_length, counted, self.prompt or self.how.prompt]
@@ -133,7 +139,8 @@ class Encoder(Embedder):
         if words not in ("content", "all"):
             raise UsageError(f"words={words} must be content or all")
         if self.packaged:
-            raise UsageError(f"the packaged encoder has no vectors of words; use encoder(model={MINILM})")
+            which = "the packaged encoder" if self.model == PACKAGED else "an exported encoder"
+            raise UsageError(f"{which} has no vectors of words; use encoder(model={MINILM})")
         network = self._network()
         length = network.length(self.max_length)
         whole = [_whole_characters(text) for text in texts]
@@ -146,7 +153,7 @@ class Encoder(Embedder):
         how = self.how
         prompt = self.prompt or how.prompt
         if self.packaged:
-            model = encoder_packaged.packaged()
+            model = encoder_packaged.packaged(self.folder)
             length, most = model.length(self.max_length), model.positions
             vectors, cut = model.sentences([prompt + text for text in texts], length)
         elif how.pooling:

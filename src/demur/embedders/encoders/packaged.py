@@ -1,4 +1,4 @@
-"""The sentence encoder that comes with demur: all-MiniLM-L6-v2 in bytes, run without torch."""
+"""Sentence encoders that run without torch: that which comes with demur, and those that were exported."""
 
 from __future__ import annotations
 
@@ -86,6 +86,13 @@ def there() -> bool:
     return (FOLDER / MODEL).is_file()
 
 
+def is_exported(folder: Path) -> bool:
+    """Whether a folder holds an encoder that `demur export` wrote."""
+    return all((folder / name).is_file() for name in (*FILES, store.FACTS)) and not any(
+        (folder / name).is_file() for name in ("config.json", "modules.json")
+    )
+
+
 def packaged(folder: Path = FOLDER) -> Packaged:
     """The model in a folder, opened once until its files change."""
     if not (folder / MODEL).is_file():
@@ -105,6 +112,9 @@ def _opened(folder: Path, stamp: object) -> Packaged:
     store.open_folder(folder)  # each file is checked against its checksum, once
     session = runtime.session(folder / MODEL)
     facts = session.get_modelmeta().custom_metadata_map
+    if "width" not in facts:
+        what, fix = "holds an ONNX file that is no encoder's", "name it as a ranker, without encoder(model=…)"
+        raise DataError(what, path=folder, fix=fix)
     tokenizer = runtime.tokenizer(folder / TOKENIZER)
     tokenizer.encode_special_tokens = True  # words such as [SEP] are read as any others
     return Packaged(session, tokenizer, *(int(facts[name]) for name in ("width", "limit", "positions")))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from demur import precision
 from demur.embedders.base import Embedder, Tokens, Vectors
 from demur.embedders.caching import cached_if_asked, cached_in_memory
+from demur.embedders.encoders import packaged
 from demur.embedders.encoders.encoder import Encoder
 from demur.embedders.encoders.loading import Recipe, device_named, recipe
 from demur.errors import UsageError
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 class BiEncoder(Weights, Ranker):
     """A trained sentence encoder; its folder is one of Hugging Face, and ``encoder(model=DIR)`` takes it too.
 
-    The mean of a text's token vectors is its vector. Texts are cut at `max_length` tokens (0: where the model
-    says).
+    What `demur export` makes of it needs no torch. A text's vector is the mean of its tokens' vectors. It is
+    cut at `max_length` tokens (0: where the model says).
     """
 
     name: ClassVar[str] = "bi-encoder"
@@ -64,11 +65,19 @@ class BiEncoder(Weights, Ranker):
             return _Held(self)
         return Encoder(str(self._weights()), "", self.max_length, self.precision, self.device)
 
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the settings and the weights, wherever they lie."""
+        exported = bool(self.folder) and packaged.is_exported(Path(self.folder))
+        return self.embedder.fingerprint if exported else super().fingerprint
+
     @staticmethod
     def load(place: str) -> tuple[torch.nn.Module, Any]:
         """The network and the tokeniser that lie in a folder."""
         from demur.embedders.encoders.network import read
 
+        if packaged.is_exported(Path(place)):
+            raise UsageError(f"{place} was exported and cannot learn; name the folder it was exported from")
         how = recipe(Path(place))
         if how.pooling != "mean":
             what = f"{place} makes its vectors otherwise than by the mean of a text's token vectors"
