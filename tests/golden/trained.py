@@ -17,6 +17,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.opening import save
 from demur.training import trainer
 from demur.training.committees.irgan import chances, deserved, hinge, reward
+from demur.training.encoders.losses import contrast, geometry
 from demur.training.objectives.base import Objective, Plain, ScoredPairs
 from demur.training.objectives.curriculum import Curriculum
 from demur.training.objectives.decorrelation import PRESETS, learnt
@@ -25,7 +26,6 @@ from demur.training.objectives.pool_losses import Loss
 from demur.training.objectives.robust import GroupDRO, Product, Reweighted
 from demur.training.objectives.scan import ScanObjective
 from demur.training.objectives.support import Supporting
-from demur.training.objectives.vectors import contrast, geometry
 from demur.types import Candidate, Pool
 from golden.rankers import flat
 from laws import toys

@@ -17,8 +17,8 @@ from demur.rankers import open_model
 from demur.rankers.opening import save
 from demur.training import trainer
 from demur.training.encoders.bi_encoder import BiEncoder
+from demur.training.encoders.losses import contrast, geometry
 from demur.training.encoders.nearness import near_together
-from demur.training.objectives.vectors import contrast, geometry
 from demur.types import Pool
 from laws import toys
 from training import made

@@ -155,7 +155,7 @@ class BiEncoder(Trainer):
         import torch
 
         from demur.embedders.encoders.network import running
-        from demur.training.objectives.vectors import contrast, geometry
+        from demur.training.encoders.losses import contrast, geometry
 
         device = str(next(network.parameters()).device)
         ready = running(network, tokenizer, Recipe(Path(), normalize=True), device)
