@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from demur.embedders import embedder
 from demur.embedders.base import Vectors
+from demur.embedders.encoders.encoder import Encoder
+from demur.embedders.encoders.loading import PACKAGED
 from demur.errors import UsageError
 
 _SPREAD = 0.4  # the deviation of a vector's numbers, about that of GloVe's, which nets are used to
@@ -22,7 +23,7 @@ def vectors_by_encoder(
     words: Sequence[str], width: int, advance: Callable[[int], None] = lambda words: None
 ) -> Vectors:
     """A vector for each word, by the encoder that comes with demur."""
-    encoder = embedder("encoder")
+    encoder = Encoder(PACKAGED)
     if width > encoder.width:
         raise UsageError(
             f"width={width} is more than the {encoder.width} numbers that the encoder gives; choose fewer"
