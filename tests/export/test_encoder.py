@@ -95,3 +95,14 @@ def test_what_cannot_be_is_said(data: str, tmp_path: Path) -> None:
     with pytest.raises(DemurError, match="what was exported runs on the CPU, and takes no precision"):
         demur.ranker("encoder", model=str(tmp_path / "small"), precision="bf16")
     assert not (tmp_path / "again").exists() and not (tmp_path / "p").exists()
+
+
+def test_a_folder_of_another_kind_is_no_encoder(data: str, tmp_path: Path) -> None:
+    with pytest.raises(DemurError, match="holds an ONNX file that is no encoder's; name it as a ranker"):
+        embedder(f'encoder(model="{toys.exported("fp32")}")').embed(["ship"])
+    export(demur.ranker("bi-encoder", **toys.settings("bi-encoder")), tmp_path / "small", calibrate=data)
+    facts = json.loads((tmp_path / "small/ranker.json").read_text("utf-8"))
+    del facts["files"]["model.onnx"], facts["seal"]
+    (tmp_path / "small/ranker.json").write_text(json.dumps(facts), "utf-8")
+    with pytest.raises(DemurError):
+        demur.ranker(f'encoder(model="{tmp_path}/small")').score("quest1?", ["cape"])

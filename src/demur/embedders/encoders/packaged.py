@@ -104,6 +104,9 @@ def packaged(folder: Path = FOLDER) -> Packaged:
 def content(folder: Path = FOLDER) -> str:
     """A hash of the files that it is made of, as the folder says them."""
     files = store.open_folder(folder, check=False).files
+    if missing := [name for name in FILES if name not in files]:
+        what, fix = f"has no checksum of {missing[0]}", "export the encoder again, or copy its folder again"
+        raise DataError(what, path=folder, fix=fix)
     return " ".join(f"{name} {files[name]}" for name in FILES)
 
 
@@ -112,9 +115,11 @@ def _opened(folder: Path, stamp: object) -> Packaged:
     store.open_folder(folder)  # each file is checked against its checksum, once
     session = runtime.session(folder / MODEL)
     facts = session.get_modelmeta().custom_metadata_map
-    if "width" not in facts:
+    try:
+        sizes = [int(facts[name]) for name in ("width", "limit", "positions")]
+    except (KeyError, ValueError):
         what, fix = "holds an ONNX file that is no encoder's", "name it as a ranker, without encoder(model=…)"
-        raise DataError(what, path=folder, fix=fix)
+        raise DataError(what, path=folder, fix=fix) from None
     tokenizer = runtime.tokenizer(folder / TOKENIZER)
     tokenizer.encode_special_tokens = True  # words such as [SEP] are read as any others
-    return Packaged(session, tokenizer, *(int(facts[name]) for name in ("width", "limit", "positions")))
+    return Packaged(session, tokenizer, *sizes)
