@@ -131,8 +131,21 @@ def test_bad_settings_are_said() -> None:
         Mini(more=3)
     with pytest.raises(UsageError, match="a share from 0"):
         Mini(stay=1)
-    with pytest.raises(UsageError, match="start from one, in a stage before"):
-        quick(base=toys.classifier()).train(POOLS)
+
+
+def test_where_it_begins_the_teachers_opinion_is_all_there_is() -> None:
+    """The longer the better, says the teacher; labels alone are what a new network would have said."""
+    short = [
+        Pool.of("quest?", ["the cape", f"the cape round the cafe {n}"], [1, 0], id=f"n{n}") for n in range(4)
+    ]
+    ranked, trust = quick(base=toys.classifier(), more=0)._ranked(short, None, lambda facts: None)
+    assert len(ranked) == len(trust) == 4
+    assert all(
+        one[np.argmax([len(text) for text in pool.answers])] > 0.9
+        for pool, one in zip(ranked, trust, strict=False)
+    )
+    made = quick(base=toys.classifier(), more=0, epochs=2).train(short)
+    assert isinstance(made, MiniTorch)
 
 
 def test_an_faq_is_learnt_from_the_teacher_alone() -> None:

@@ -41,7 +41,8 @@ def run_facts(run: Run, seconds: float, taken: Mapping[str, Iterable[str]]) -> d
 
 def environment() -> dict[str, Any]:
     """What made whatever is written now: the commit, the libraries, the processor, and how many threads."""
-    return {"commit": commit(), "versions": versions(), "processor": kind(), "threads": threads()}
+    where = {"processor": kind(), "threads": threads()}
+    return {"commit": commit(), "versions": versions()} | where | accelerator()
 
 
 def command(run: Run) -> str:
@@ -108,6 +109,13 @@ def kind() -> dict[str, Any]:
     """The processor's name, its instructions that change speed or rounding, and what torch may not use."""
     found = processor.this_processor()
     return {"name": found.name, "has": list(found.features), "limited to": dict(found.restricted)}
+
+
+def accelerator() -> dict[str, str]:
+    """The GPU that torch takes, if there is one and torch was used."""
+    torch: Any = sys.modules.get("torch")
+    there = torch is not None and torch.cuda.is_available()
+    return {"accelerator": str(torch.cuda.get_device_name())} if there else {}
 
 
 def threads() -> int:

@@ -43,18 +43,32 @@ def reading_loss(
     there: Tensor,  # b × t: where a start and an end may be
     places: Sequence[tuple[int, int]],
     right: Sequence[bool] | None,
+    told: Tensor | None = None,  # b × 2 × t: what a larger reader says, nothing in rows of which it says none
 ) -> Tensor:
     """The loss of parts of passages: of the span, of the probes, and of the scores where `right` is given."""
     wanted = torch.tensor(places, device=scores.device)  # b × 2
     loss = 2 * cross_entropy(_among(spans, there), wanted.flatten())  # of starts and of ends
+    if told is not None:
+        loss = torch.lerp(loss, 2 * _differing(spans, there, told, wanted), 1 - LABELS)
     if layers.shape[1]:
         count = layers.shape[1]
         shown = _among(layers, there[:, None].expand(-1, count, -1))
         loss = loss + 2 * _LITTLE * cross_entropy(shown, wanted[:, None].expand(-1, count, -1).flatten())
     if right is not None:
         true = torch.tensor(right, dtype=scores.dtype, device=scores.device)
+        if told is not None:
+            answered = 1 - told[:, :, 0].mean(1)
+            true = torch.where(told.sum((1, 2)) > 0, torch.lerp(true, answered.to(true), 1 - LABELS), true)
         loss = loss + binary_cross_entropy_with_logits(scores, true)
     return loss
+
+
+def _differing(spans: Tensor, there: Tensor, told: Tensor, wanted: Tensor) -> Tensor:
+    """How far spans are from what was told, in the mean of all sides; from labels where nothing was."""
+    by_label = torch.zeros_like(told).scatter_(2, wanted[:, :, None], 1.0)
+    shares = torch.where(told.sum(-1, keepdim=True) > 0, told, by_label)
+    logs = torch.log_softmax(spans.masked_fill(~there[:, None], -torch.inf), -1)
+    return -(shares * logs.masked_fill(~there[:, None], 0.0)).sum(-1).mean()
 
 
 def _among(logits: Tensor, there: Tensor) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import dataclasses
 import hashlib
-import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,15 +21,15 @@ from demur.errors import UsageError, require
 from demur.rankers import Ranker, ranker
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder, positions
 from demur.rankers.vectors.recipe_encoder import in_floats
+from demur.reading.opening import reader as opened
 from demur.reading.readers.mini_torch import MiniTorch, batch_of
-from demur.reading.readers.span_reader import Tokens
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.training.readers.added_negatives import add_negatives
-from demur.training.readers.examples import target
 from demur.training.readers.mini_examples import Parts, alone, longest_of, ranking
 from demur.training.readers.mini_faq import entries
 from demur.training.readers.mini_teacher import shares, shares_of_teacher
+from demur.training.readers.mini_windows import Example, LargerReader, pairs, parts
 from demur.types import FloatArray, Pool
 
 if TYPE_CHECKING:
@@ -42,18 +41,6 @@ TASKS = ("both", "rank", "read")
 
 
 @dataclass(frozen=True)
-class _Example:
-    """Windows that count together: a pool's pairs, of which some are right; or one part of a passage."""
-
-    windows: Sequence[Tokens]
-    right: Sequence[bool]
-    span: tuple[int, int] | None = None
-    """The tokens with which the answer starts and ends, or 0 and 0; None where only the pool is ranked."""
-    shares: FloatArray | None = None
-    """How much of a teacher's trust each window has."""
-
-
-@dataclass(frozen=True)
 class Mini(Trainer):
     """One network for ranking and reading, from a cross-encoder's folder or any Hugging Face encoder.
 
@@ -62,10 +49,12 @@ class Mini(Trainer):
     is one, is trained on questions of SQuAD; probes of each layer are trained too, without a gradient to the
     network. `tasks` leaves one of both out, to compare. A step is as much of one kind as `tokens` allow.
 
-    With a `teacher`, a ranker such as encoder, a network that is trained further also learns the sum of its
-    own scores and the teacher's: for every question, with `more` texts of other questions that a search would
-    find. `entries` of an FAQ are learnt from the teacher alone: which of them ask the same. `stay` is the
-    share by which all weights are then moved back to where they started (Wortsman et al. 2022).
+    With a `teacher`, a ranker such as encoder, a network also learns that one's opinion of each pool; where
+    it is trained further, the sum of its own scores and the teacher's. `more` texts of other questions that a
+    search would find join each pool. `entries` of an FAQ are learnt from the teacher alone: which of them ask
+    the same. `stay` is the share by which all weights are then moved back to where they started (Wortsman et
+    al. 2022). `reader` is a larger reader, such as a folder of a span-reader: half of what is learnt of a
+    part of a passage is where that one thinks the answer starts and ends, and whether there is one.
     """
 
     name: ClassVar[str] = "mini"
@@ -88,6 +77,7 @@ class Mini(Trainer):
     entries: int = 0
     stay: float = 0.0
     quick: bool = False
+    reader: str = ""
 
     def __post_init__(self) -> None:
         if self.tasks not in TASKS:
@@ -112,7 +102,8 @@ class Mini(Trainer):
     def depends(self) -> str:
         """A hash of the base, if it is a folder, as others may be put there; and of the teacher."""
         based = content(Path(self.base)) if Path(self.base).is_dir() else ""
-        return based + (ranker(in_floats(self.teacher)).fingerprint if self.teacher else "")
+        taught = ranker(in_floats(self.teacher)).fingerprint if self.teacher else ""
+        return based + taught + (opened(self.reader).fingerprint if self.reader else "")
 
     def sees(self, pool: Pool) -> list[Any]:
         """What of a pool the result depends on: answers and titles too."""
@@ -139,8 +130,10 @@ class Mini(Trainer):
                 from demur.nets.readers.mini import freeze_words
 
                 freeze_words(cast("Network", network))
-            ranked, trust = self._ranked(pools, begun if start or self._taught_before else None, report)
-            examples, orders = self._examples(begun, network, tokenizer, pools, ranked)
+            taught = isinstance(start, MiniTorch) or (start is None and self._taught_before)
+            ranked, trust = self._ranked(pools, begun if taught else None, report)
+            larger = LargerReader(self.reader, device) if self.reader else None
+            examples, orders = self._examples(begun, network, tokenizer, pools, ranked, larger)
             for place, trusted in enumerate(trust):
                 examples[place] = dataclasses.replace(examples[place], shares=trusted)
             named = None
@@ -148,7 +141,7 @@ class Mini(Trainer):
                 checkpoints.mkdir(parents=True, exist_ok=True)
                 named = checkpoints / f"{self._key(pools, start)}.safetensors"
             before = copy.deepcopy(network.state_dict()) if self.stay else {}
-            self._fit(cast("Network", network), examples, orders, named, report)
+            self._fit(cast("Network", network), examples, orders, larger, named, report)
             for name, value in network.state_dict().items() if before else ():
                 if value.is_floating_point():
                     value.lerp_(before[name].to(value.device), self.stay)
@@ -188,6 +181,8 @@ class Mini(Trainer):
         found = [pool for pool in found if len(pool) > 1]
         alike = entries(pools, self.entries, self.more, self.seed, near) if self.entries else []
         teacher = ranker(in_floats(self.teacher)).prepare([*found, *alike])
+        if before is None:
+            return [*found, *alike], shares_of_teacher([*found, *alike], teacher)
         trust = shares(found, before, teacher, report, self.precision)
         return [*found, *alike], trust + shares_of_teacher(alike, teacher)
 
@@ -198,65 +193,35 @@ class Mini(Trainer):
         tokenizer: Any,
         pools: Sequence[Pool],
         ranked: Sequence[Pool],
-    ) -> tuple[list[_Example], list[list[list[int]]]]:
+        larger: LargerReader | None,
+    ) -> tuple[list[Example], list[list[list[int]]]]:
         """All examples of all epochs, and of each epoch the places of its steps; those of `ranked` first."""
-        parts = Parts(pools if self.tasks != "rank" else (), self.seed)
-        if not ranked and not parts.pools:
+        asked = Parts(pools if self.tasks != "rank" else (), self.seed)
+        if not ranked and not asked.pools:
             what = "no pool has both a right and a wrong answer, or one passage and its answers as SQuAD's"
             raise UsageError(f"{what}, so nothing can be learnt; give some of either kind")
-        examples = self._pairs(begun, network, tokenizer, ranked)
+        examples = pairs(begun, network, tokenizer, ranked, self.pair)
         orders = []
         for epoch in range(self.epochs):
-            shown = self._parts(begun, network, tokenizer, parts, epoch)
+            shown = parts(begun, network, tokenizer, list(asked.epoch(epoch)), larger)
             steps = self._steps(examples[: len(ranked)], 0, epoch) + self._steps(shown, len(examples), epoch)
             mixed = np.random.default_rng([self.seed, epoch, 1]).permutation(len(steps))
             orders.append([steps[place] for place in mixed.tolist()])
             examples += shown
         return examples, orders
 
-    def _steps(self, examples: Sequence[_Example], after: int, epoch: int) -> list[list[int]]:
+    def _steps(self, examples: Sequence[Example], after: int, epoch: int) -> list[list[int]]:
         sizes = [len(example.windows) for example in examples]
         lengths = [window.length for example in examples for window in example.windows]
         found = steps_of(longest_of(lengths, sizes), sizes, self.tokens, self.seed, epoch) if sizes else ()
         return [[after + place for place in step] for step in found]
 
-    def _pairs(
-        self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, ranked: Sequence[Pool]
-    ) -> list[_Example]:
-        short = begun.resized(self.pair, self.pair)
-        pairs = [(pool.question, text) for pool in ranked for text in pool.answers]
-        windows = short.windows(network, tokenizer, pairs) if pairs else []
-        firsts = iter([window for window in windows if window.number == 0])
-        return [
-            _Example(
-                [_bare(next(firsts)) for _ in pool.candidates],
-                [bool(candidate.label and candidate.label > 0) for candidate in pool.candidates],
-            )
-            for pool in ranked
-        ]
-
-    def _parts(
-        self, begun: MiniTorch, network: torch.nn.Module, tokenizer: Any, parts: Parts, epoch: int
-    ) -> list[_Example]:
-        shown = list(parts.epoch(epoch))
-        pairs = [(part.question, part.passage) for part in shown]
-        windows = begun.windows(network, tokenizer, pairs) if pairs else []
-        examples = []
-        for _, some in itertools.groupby(windows, key=lambda window: window.pair):
-            each = list(some)
-            answer = shown[each[0].pair].answer
-            places = [target(window, answer) for window in each]
-            at = next((n for n, (first, _) in enumerate(places) if first), 0)  # the first that has it whole
-            first, last = places[at]
-            span = (each[at].head + first - 1, each[at].head + last - 1) if first else (0, 0)
-            examples.append(_Example([_bare(each[at])], [bool(first)], span))
-        return examples
-
     def _fit(
         self,
         network: Network,
-        examples: Sequence[_Example],
+        examples: Sequence[Example],
         orders: Sequence[Sequence[list[int]]],
+        larger: LargerReader | None,
         checkpoint: Path | None,
         report: Reporter,
     ) -> None:
@@ -277,7 +242,8 @@ class Mini(Trainer):
                 return ranked(scores, right, sizes), len(windows)
             places = [example.span or (0, 0) for example in some]
             judged = None if self.tasks == "read" else right
-            return reading_loss(scores, spans, layers, there, places, judged), len(windows)
+            told = larger.told([example.read for example in some], there) if larger else None
+            return reading_loss(scores, spans, layers, there, places, judged, told), len(windows)
 
         over = np.cumsum([len(order) for order in orders]).tolist()
         steps = [step for order in orders for step in order]
@@ -293,8 +259,3 @@ class Mini(Trainer):
         for pool in pools:
             digest.update(json.dumps(self.sees(pool)).encode())
         return digest.hexdigest()[:16]
-
-
-def _bare(window: Tokens) -> Tokens:
-    """The window without what training does not need."""
-    return dataclasses.replace(window, places=np.zeros((0, 2), np.int64), fair=np.zeros(0, np.bool_))

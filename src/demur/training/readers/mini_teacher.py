@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from demur.errors import UsageError
 from demur.precision import AUTO
 from demur.rankers import Ranker
 from demur.rankers.ensembles.base import standardised
@@ -27,14 +26,12 @@ _AT_ONCE = 32  # pools
 
 
 def shares(
-    pools: Sequence[Pool], own: MiniTorch | None, teacher: Ranker, report: Reporter, precision: str = AUTO
+    pools: Sequence[Pool], own: MiniTorch, teacher: Ranker, report: Reporter, precision: str = AUTO
 ) -> list[FloatArray]:
     """Of each pool, what share of trust each candidate has from both: a softmax of their standard scores.
 
     Its own opinion is computed in the precision that it learns in, which is near enough.
     """
-    if own is None:
-        raise UsageError("a teacher's opinion is added to that of a mini; start from one, in a stage before")
     before = replace(own, precision=precision).holding(*own.fresh())
     beside = with_kept_vectors(teacher)
     found: list[FloatArray] = []
