@@ -169,3 +169,14 @@ def test_an_faq_is_learnt_from_the_teacher_alone() -> None:
     assert made.fingerprint != quick(epochs=1).train(POOLS, start=started()).fingerprint
     with pytest.raises(UsageError, match="each beside as many others as more says"):
         Mini(entries=3)
+
+
+def test_among_says_how_many_questions_of_squad_are_ranked() -> None:
+    def ranked(**settings: Any) -> set[str]:
+        found, _ = quick(base=toys.classifier(), **settings)._ranked(POOLS, None, lambda facts: None)
+        return {one.id for one in found if one.id.startswith("s-")}
+
+    assert len(ranked()) == 8 and len(some := ranked(among=3)) == 3
+    assert ranked(among=3) == some and ranked(among=99) == ranked()
+    with pytest.raises(UsageError, match="say more"):
+        Mini(among=3)

@@ -51,10 +51,11 @@ class Mini(Trainer):
 
     With a `teacher`, a ranker such as encoder, a network also learns that one's opinion of each pool; where
     it is trained further, the sum of its own scores and the teacher's. `more` texts of other questions that a
-    search would find join each pool. `entries` of an FAQ are learnt from the teacher alone: which of them ask
-    the same. `stay` is the share by which all weights are then moved back to where they started (Wortsman et
-    al. 2022). `reader` is a larger reader, such as a folder of a span-reader: half of what is learnt of a
-    part of a passage is where that one thinks the answer starts and ends, and whether there is one.
+    search would find join each pool, and each question of SQuAD, or `among` of them. `entries` of an FAQ are
+    learnt from the teacher alone: which of them ask the same. `stay` is the share by which all weights are
+    then moved back to where they started (Wortsman et al. 2022). `reader` is a larger reader, such as a
+    folder of a span-reader: half of what is learnt of a part of a passage is where that one thinks the answer
+    starts and ends, and whether there is one.
     """
 
     name: ClassVar[str] = "mini"
@@ -78,6 +79,7 @@ class Mini(Trainer):
     stay: float = 0.0
     quick: bool = False
     reader: str = ""
+    among: int = 0
 
     def __post_init__(self) -> None:
         if self.tasks not in TASKS:
@@ -93,6 +95,8 @@ class Mini(Trainer):
             raise UsageError(
                 "more is 0 or more texts, whose place a teacher says; name one, as teacher=encoder"
             )
+        if self.among < 0 or (self.among and not self.more):
+            raise UsageError("among is how many of SQuAD's questions stand among more texts; say more=… too")
         if self.entries < 0 or (self.entries and not self.more):
             raise UsageError("entries must be 0 or more questions, each beside as many others as more says")
         if not 0 <= self.stay < 1:
@@ -175,7 +179,7 @@ class Mini(Trainer):
         found = ranking(pools, self.negatives, self.seed)
         if not self.teacher:
             return found, []
-        found += alone(pools)
+        found += self._some(alone(pools))
         texts, near = [text for pool in found for text in pool.answers], cached_on_disk(embedder("encoder"))
         found = list(add_negatives(found, texts, self.more, self.seed, near))
         found = [pool for pool in found if len(pool) > 1]
@@ -185,6 +189,13 @@ class Mini(Trainer):
             return [*found, *alike], shares_of_teacher([*found, *alike], teacher)
         trust = shares(found, before, teacher, report, self.precision)
         return [*found, *alike], trust + shares_of_teacher(alike, teacher)
+
+    def _some(self, pools: list[Pool]) -> list[Pool]:
+        """As many of the pools as are to be ranked among other texts."""
+        if not 0 < self.among < len(pools):
+            return pools
+        chosen = np.random.default_rng([self.seed, 8]).choice(len(pools), self.among, replace=False)
+        return [pools[place] for place in sorted(chosen.tolist())]
 
     def _examples(
         self,
