@@ -99,3 +99,19 @@ def test_an_error_is_one_line_whatever_a_file_is_called(
     assert run(monkeypatch, *words) == 2
     first, *_ = capsys.readouterr().err.splitlines()
     assert "a b\ufffd[31m" in first
+
+
+def test_a_log_has_a_line_a_minute_of_a_training_and_nothing_of_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = iter(range(10_000))
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    for logged, wanted in ((60, ["step 59", "step 119"]), (0, [])):
+        stream = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", stream)
+        with console.status("getting ready", logged=logged) as tell:
+            for second in range(150):
+                tell(f"step {second}")
+        assert [line.strip() for line in stream.getvalue().splitlines()] == wanted
+    work(monkeypatch)
+    assert not stream.getvalue()

@@ -1,4 +1,4 @@
-"""What all verbs share: results go to stdout, everything else to stderr; progress only on a terminal."""
+"""What all verbs share: results go to stdout, everything else to stderr, progress to terminals."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ def _moves() -> bool:
     return os.environ.get("TERM") not in ("dumb", "unknown") and os.environ.get("TTY_INTERACTIVE") != "0"
 
 
-def _paced(wait: float) -> Callable[[str], None]:
-    """A function that notes a text after so many seconds and every ten from then on, and drops all others."""
+def _paced(wait: float, every: float = 10) -> Callable[[str], None]:
+    """A function that notes a text after `wait` seconds and every so many from then on, and drops others."""
     then = time.monotonic() + wait
 
     def tell(text: str) -> None:
         nonlocal then
         if time.monotonic() >= then:
-            then = time.monotonic() + 10
+            then = time.monotonic() + every
             note(text)
 
     return tell
@@ -133,10 +133,14 @@ def meter(label: str, unit: str, total: int | None = None) -> Iterator[Callable[
 
 
 @contextmanager
-def status(label: str) -> Iterator[Callable[[str], None]]:
-    """A function to say what is being done at the moment, where nobody knows how long; for terminals only."""
+def status(label: str, logged: float = 0) -> Iterator[Callable[[str], None]]:
+    """A function to say what is being done at the moment, where nobody knows how long.
+
+    It is for terminals; elsewhere, as in a log, a line is written every so many seconds as `logged` says, or
+    none if it is 0.
+    """
     if not sys.stderr.isatty():
-        yield lambda text: None
+        yield _paced(logged, logged) if logged else lambda text: None
     elif not _moves():
         note(f"{label} …")
         yield _paced(10)

@@ -6,8 +6,10 @@ import json
 import math
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -282,3 +284,12 @@ def test_rows_that_took_long_are_left_out(filled: tuple[Table, Path]) -> None:
 def test_record_goes_with_verify() -> None:
     with pytest.raises(UsageError, match="say --verify N too"):
         reproduce("scarce", "table1", only=None, column=None, seeds=0, cached=True, picture=None, record=True)
+
+
+def test_a_gpu_is_named_where_torch_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for there, told in ((True, {"accelerator": "a GPU"}), (False, {})):
+        cuda = SimpleNamespace(is_available=lambda there=there: there, get_device_name=lambda: "a GPU")
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+        assert provenance.accelerator() == told
+    monkeypatch.delitem(sys.modules, "torch")
+    assert provenance.accelerator() == {}

@@ -168,8 +168,8 @@ def _facts(made: Made) -> dict[str, Any]:
 
 @contextmanager
 def _shown() -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A report that is one changing line on a terminal, and nothing elsewhere."""
-    with status("getting ready") as tell:
+    """A report that is one changing line on a terminal, and a line a minute elsewhere."""
+    with status("getting ready", logged=60) as tell:
         yield lambda facts: tell(line(facts))
 
 
