@@ -39,7 +39,7 @@ class BiEncoder(Trainer):
     divided by `heat`.
 
     With a `teacher`, a larger encoder's model such as mpnet, it learns from texts alone, labelled or not: how
-    near each is to all others of a step, as the teacher has it. Steps are then made of questions that the
+    near each is to all others of a step, as the teacher has it, which computes in the same `precision`. Steps are then made of questions that the
     teacher finds near. `labels` is the share of the loss that labels have beside.
 
     `early` names a measure, such as MAP, by which the dev set chooses the best epoch; with `patience`,
@@ -87,7 +87,7 @@ class BiEncoder(Trainer):
 
     @property
     def _teacher(self) -> Encoder:
-        return Encoder(self.teacher, max_length=self.max_length)
+        return Encoder(self.teacher, max_length=self.max_length, precision=self.precision)
 
     def train(
         self,
