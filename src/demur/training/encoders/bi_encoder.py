@@ -39,8 +39,9 @@ class BiEncoder(Trainer):
     divided by `heat`.
 
     With a `teacher`, a larger encoder's model such as mpnet, it learns from texts alone, labelled or not: how
-    near each is to all others of a step, as the teacher has it, which computes in the same `precision`. Steps are then made of questions that the
-    teacher finds near. `labels` is the share of the loss that labels have beside.
+    near each is to all others of a step, as the teacher has it, which computes in the same `precision`. Steps
+    are then made of questions that the teacher finds near. `labels` is the share of the loss that labels have
+    beside.
 
     `early` names a measure, such as MAP, by which the dev set chooses the best epoch; with `patience`,
     training ends after so many epochs without a gain. With `freeze_words` word embeddings stay as they are.
