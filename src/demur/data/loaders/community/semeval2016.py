@@ -14,9 +14,12 @@ from pathlib import Path
 from demur import files
 from demur.data.loaders import Loader, Split, shaped
 from demur.errors import DataError
+from demur.text import tokenize
 from demur.types import Candidate, Pool
 
+SAYS_MUCH = 8  # words of a text that is not by chance the same as another's
 TRAIN_2015 = 2480  # threads of the 2015 training data at the head of the lemmatised file; dev and test follow
+_APART = "semeval2015-dev-excluding-2016", "semeval2015-test-excluding-2016", "test-subtaskA", "dev-subtaskA"
 _MARK = "RELC_RELEVANCE2RELQ"
 _LEMMATISED = "semeval2016/semeval2015-lemmatised.jsonl.gz"
 
@@ -47,6 +50,20 @@ def read_xml(path: Path) -> Iterator[Pool]:
                 ),
                 about,
             )
+
+
+def read_apart(*paths: Path) -> Iterator[Pool]:
+    """The pools of the first two files that share no text of many words with those of the others."""
+    others = {words for path in paths[2:] for pool in read_xml(path) for words in _telling(pool)}
+    for path in paths[:2]:
+        yield from (pool for pool in read_xml(path) if others.isdisjoint(_telling(pool)))
+
+
+def _telling(pool: Pool) -> set[tuple[str, ...]]:
+    """The words of the pool's texts, with the question's body alone, too; short texts are passed over."""
+    body = pool.question.removeprefix(str(pool.extra["subject"]))
+    found = (tuple(tokenize(text)) for text in (pool.question, body, *pool.answers))
+    return {words for words in found if len(words) >= SAYS_MUCH}
 
 
 def read_jsonl(path: Path, count: int | None = None) -> Iterator[Pool]:
@@ -86,6 +103,7 @@ LOADER = Loader(
         }.items()
     }
     | {
+        "apart-2015": Split(read_apart, tuple(f"semeval2016/{file}.xml.gz" for file in _APART)),
         "train-2015": Split(partial(read_jsonl, count=TRAIN_2015), (_LEMMATISED,)),
         "all-2015": Split(read_jsonl, (_LEMMATISED,)),
     }
