@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +13,12 @@ from demur.reading.readers.mini import Mini
 
 POOLS = Path(__file__).with_name("pools.jsonl")
 _OF_EXAMPLE = 3  # passages read again for each question, those with most of its words
+
+
+def environment() -> dict[str, str]:
+    """Of a process on another processor: there OpenBLAS looks for itself, whatever it is told on this one."""
+    told = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    return told | {"OPENBLAS_NUM_THREADS": "1"}
 
 
 def questions() -> list[tuple[str, list[str]]]:

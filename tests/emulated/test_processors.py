@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -36,9 +35,8 @@ pytestmark = [
 def emulated(processor: str) -> Said:
     """What mini says on another processor."""
     lacks = "".join(f",-{each}" for each in _UNKNOWN) if processor == "Haswell" else ""
-    here = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     command = ["qemu-x86_64", "-cpu", processor + lacks, sys.executable, str(Path(looks.__file__))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=here)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=looks.environment())
     assert done.returncode == 0, done.stderr[-2000:]
     found: Said = json.loads(done.stdout)
     return found

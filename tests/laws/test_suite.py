@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,8 @@ from pathlib import Path
 import pytest
 from tools import mutate
 from tools.faults import faults
+
+from emulated import looks
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,9 +64,8 @@ some = list(pools("example/questions"))[:5]
 print(json.dumps([float(x) for scores in demur.ranker("bm25").score_pools(some) for x in scores]))
 """
     here = [sys.executable, "-c", code]
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     ours, theirs = (
-        json.loads(subprocess.run(command, capture_output=True, check=True, env=environment).stdout)
+        json.loads(subprocess.run(command, capture_output=True, check=True, env=looks.environment()).stdout)
         for command in (here, ["qemu-x86_64", "-cpu", processor, *here])
     )
     assert theirs == pytest.approx(ours, abs=1e-9) and len(set(ours)) > 5
