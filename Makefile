@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test package sbom audit install-check clients clients-all engines contract mutants fuzz test-slow test-avx2 test-emulated test-core check golden determinism mini bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve bench-peers bench-scale browser dockerfile guarantee fold errors api makers reproduce docs site format clean
+.PHONY: run test package sbom audit install-check clients clients-all engines contract mutants fuzz test-slow test-avx2 test-emulated test-core check golden determinism mini encoder bench bench-ask bench-rank bench-memory bench-again bench-kb bench-serve bench-peers bench-scale browser dockerfile guarantee fold errors api makers reproduce docs site format clean
 
 run: $(VENV)/.core
 	@$(BIN)/demur ask "What should I do when I have lost my membership card?" --example --top 3
@@ -187,6 +187,11 @@ bench-scale: $(VENV)/.ray $(VENV)/.postgres $(VENV)/.lance
 # with AMX; see tools/unpack_mini.py to spare the first. The data must be there, and tools/assemble_mpnet.py run.
 mini: $(VENV)/.dev
 	$(BIN)/python -m tools.make_mini
+
+# The sentence encoder that comes with demur, from its recipe: half an hour on one core with bf16. Its teacher must be
+# there (tools/assemble_mpnet.py), and the data; then run tools.make_chance and tools.make_ask_gate, which stand on it.
+encoder: $(VENV)/.dev
+	$(BIN)/python -m tools.make_encoder
 
 # Moves loose results into the folded files of their tables; see results/README.md.
 fold: $(VENV)/.core

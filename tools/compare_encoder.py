@@ -1,4 +1,4 @@
-"""Holds the packaged encoder against the same network in floats (`python -m tools.compare_encoder`).
+"""Holds the packaged encoder against the network it was made of (`python -m tools.compare_encoder`).
 
 Writes `results/encoder/bytes.json`: per dataset the MAP of both, and what the bytes lose, with a 95 %
 interval over questions. Of a large set, so many questions are drawn.
@@ -19,12 +19,13 @@ from demur.data.subsets import sample
 from demur.embedders.encoders.packaged import FOLDER
 from demur.store import open_folder
 from demur.types import Pool
+from tools.make_encoder import NETWORK
 
 PLACE = Path(__file__).resolve().parents[1] / "results" / "encoder" / "bytes.json"
 SETS = {"wikiqa/test": 0, "trecqa/test": 0, "semeval2016/test": 0, "covidfaq/test": 0}
 SETS |= {"antique/dev": 0, "selqa/test": 300}
 """Datasets, and how many questions are drawn of each; 0 is all."""
-BYTES, FLOATS = "encoder", "encoder(model=minilm, precision=fp32)"
+BYTES, FLOATS = "encoder", f"encoder(model={NETWORK}, precision=fp32)"
 
 
 def compared(some: Sequence[Pool]) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def main() -> None:
         print(name, rows[name], file=sys.stderr, flush=True)
         facts = {"command": "python -m tools.compare_encoder", "model": open_folder(FOLDER).fingerprint}
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps({**facts, "rankers": [BYTES, FLOATS], "MAP": rows}, indent=1) + "\n")
+        place.write_text(json.dumps({**facts, "MAP": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

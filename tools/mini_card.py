@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from demur.evaluation.readers import evaluate_reader
 from demur.export.mini import Alike
 from demur.reading.readers.mini import PACKAGED, Mini
 from demur.risk import Gate
-from demur.training.recipes.stages import Recipe
+from demur.training.recipes.stages import Recipe, Stage
 from demur.types import Pool
 
 RANKED = ("wikiqa/test/answerable", "trecqa/test/clean", "semeval2016/test", "selqa/test", "antique/test")
@@ -170,23 +170,26 @@ def _doubting(mini: Mini, gate: Gate | None, count: int, say: Callable[[str], No
 
 
 def _data(mini: Mini, recipes: Sequence[Recipe]) -> str:
-    lines = []
-    used: dict[str, list[str]] = {}
-    for stage in itertools.chain.from_iterable(recipe.stage for recipe in recipes):
-        for part in stage.data.split("+"):
-            used.setdefault(part.strip().partition("/")[0], []).append(f"`{part.strip()}`")
     held = list(mini.confidence_model.made.get("data", ())) if mini.confidence_model else []
-    for part in held:
-        used.setdefault(part.partition("/")[0], []).append(f"`{part}` (confidence and gate)")
-    for name, parts in used.items():
-        facts = sources.facts(name)
-        lines.append(
-            f"- {name}: {', '.join(dict.fromkeys(parts))}; licence {facts.licence}. {facts.citation}."
-        )
-    lines.append(
-        "- The encoder it began from is all-MiniLM-L6-v2; all-mpnet-base-v2 was a teacher; both Apache-2.0."
-    )
+    stages = list(itertools.chain.from_iterable(recipe.stage for recipe in recipes))
+    lines = [
+        *terms(stages, [f"{part} (confidence and gate)" for part in held]),
+        "- The encoder it began from is all-MiniLM-L6-v2; all-mpnet-base-v2 was a teacher; both Apache-2.0.",
+    ]
     return "Nothing of any test set.\n\n" + "\n".join(lines)
+
+
+def terms(stages: Iterable[Stage], others: Iterable[str] = ()) -> list[str]:
+    """For each dataset of these stages, and of `others`, what was taken, and under which terms."""
+    used: dict[str, list[str]] = {}
+    for part in [*(part.strip() for stage in stages for part in stage.data.split("+")), *others]:
+        name, space, why = part.partition(" ")
+        used.setdefault(name.partition("/")[0], []).append(f"`{name}`{space}{why}")
+    return [
+        f"- {name}: {', '.join(dict.fromkeys(parts))}; licence {facts.licence}. {facts.citation}."
+        for name, parts in used.items()
+        for facts in [sources.facts(name)]
+    ]
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from demur.rankers.vectors.recipe_encoder import in_floats
+from demur.rankers.vectors.recipe_encoder import as_it_comes, in_floats
 from demur.specs import parse
 
 FLOATS = "encoder(model=minilm)"
@@ -30,3 +30,9 @@ def test_a_fusion_that_names_nobody() -> None:
     settings = parse(in_floats("fusion(how=rrf)")).settings
     assert settings["how"] == "rrf" and settings["weights"] == "1, 4"
     assert settings["rankers"] == f"bm25(stem=english); {FLOATS}"
+
+
+def test_what_comes_with_demur_is_filled_in_alike() -> None:
+    assert as_it_comes("encoder") == "encoder(model=packaged)"
+    assert as_it_comes("fusion(rankers='mini; encoder')") == "fusion(rankers='mini; encoder(model=packaged)')"
+    assert as_it_comes("encoder(model=minilm)") == FLOATS

@@ -1,13 +1,14 @@
-"""What bare ``encoder`` has meant in recipes since before one came with demur in bytes: the one in floats.
+"""What bare ``encoder`` has meant in recipes since before one came with demur: all-MiniLM-L6-v2 in floats.
 
-Stored results are of that, and a teacher may be slow. So recipes and trainers go on to mean it.
+Stored results are of that, and a teacher may be slow. So recipes and trainers go on to mean it; everywhere
+else bare ``encoder`` is the one that comes with demur.
 """
 
 from __future__ import annotations
 
 import re
 
-from demur.embedders.encoders.loading import MINILM
+from demur.embedders.encoders.loading import MINILM, PACKAGED
 from demur.rankers.ensembles.fusion import RANKERS, WEIGHTS, Fusion
 from demur.specs import Spec, parse
 
@@ -17,9 +18,18 @@ _NO_MODEL = re.compile(r"(?<![\w./-])encoder\((?![^()]*\bmodel=)\s*(?!\))")
 
 def in_floats(spec: str) -> str:
     """The spec with MiniLM in floats, which needs torch, wherever an encoder's model is not said."""
+    return _with(spec, MINILM)
+
+
+def as_it_comes(spec: str) -> str:
+    """The spec with the encoder that comes with demur wherever an encoder's model is not said."""
+    return _with(spec, PACKAGED)
+
+
+def _with(spec: str, model: str) -> str:
     if spec.partition("(")[0].strip() == Fusion.name:
         settings = parse(spec).settings
         if not settings.get("rankers"):
             spec = str(Spec(Fusion.name, {"weights": WEIGHTS, **settings, "rankers": RANKERS}))
-    spec = _NO_MODEL.sub(f"encoder(model={MINILM}, ", spec)
-    return _BARE.sub(f"encoder(model={MINILM})", spec)
+    spec = _NO_MODEL.sub(f"encoder(model={model}, ", spec)
+    return _BARE.sub(f"encoder(model={model})", spec)
