@@ -50,6 +50,7 @@ TEST = {
     f"selqa/test{AS_FAQ}": 158,
     "fiqa/test": 120,
     "squad/2.0/dev": 300,
+    "example/questions": 40,
 }
 FAQS = ("covidfaq/test", f"semeval2016/test{AS_FAQ}", f"selqa/test{AS_FAQ}")
 """Those of them whose candidates have questions of their own."""
@@ -62,6 +63,7 @@ LARGE = {
     "antique/dev": 12,
     "antique/test": 12,
     "fiqa/test": 12,
+    "example/questions": 12,
     "squad/2.0/dev": 12,
     "squad/2.0/train/held": 12,
 }

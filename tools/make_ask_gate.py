@@ -51,6 +51,7 @@ TEST = {
     "antique/test": 60,
     "covidfaq/test": 300,
     "fiqa/test": 60,
+    "example/questions": 40,
 }
 """So many questions are drawn of each; also those that have no right answer there."""
 
