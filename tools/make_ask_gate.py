@@ -33,6 +33,7 @@ from demur.training.readers.mini_confidence import among_others
 from demur.training.recipes.stages import Recipe
 from demur.types import Pool
 from tools.chance_data import ALL, AS_FAQ, LEARN, as_faq, beside, drawn, rows_of
+from tools.make_encoder import RECIPE as ENCODER
 from tools.make_mini import HELD, RECIPES, RISKS, SURE, USUAL, held_out
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -130,7 +131,7 @@ def _asked(some: Iterable[Pool], name: str) -> Iterator[Pool]:
 
 def _squad() -> Iterator[Pool]:
     """Questions held out, among all passages of their articles."""
-    _, proof = held_out([toml.read_toml(Recipe, path) for path in RECIPES], QUESTIONS)
+    _, proof = held_out([toml.read_toml(Recipe, path) for path in (*RECIPES, ENCODER)], QUESTIONS)
     seen = {pool.id for name in HELD for pool in drawn(name, LEARN.get(name, 0))}
     chosen = {pool.id for pool in proof if "answers" in pool.extra} - seen
     every = among_others([pool for name in HELD for pool in pools(name)], others=ALL)

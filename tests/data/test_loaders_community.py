@@ -44,6 +44,32 @@ def test_semeval_xml_that_is_broken_is_one_clear_line(write: Write, text: str, w
         list(semeval2016.read_xml(write("s.xml", text)))
 
 
+def test_threads_that_share_a_long_text_with_others_are_left_out(write: Write) -> None:
+    long, longer = "one may eat at all benches but this one", "nobody said how long the shop is open today"
+
+    def thread(name: str, subject: str, body: str, comment: str) -> Path:
+        text = THREAD.replace("Cats ", subject).replace("<RelQBody/>", f"<RelQBody>{body}</RelQBody>")
+        return write(name, text.replace(" a &amp; b ", comment))
+
+    known = thread("known.xml", "Dogs", long, longer)
+    ways = {
+        "new": (
+            "Cats",
+            "where do they eat, and where do they all sleep?",
+            "not here, but in the shop over there",
+        ),
+        "short": ("Dogs", "eat", "open"),
+        "body": ("Birds", long.upper(), "x"),
+        "comment": ("Fish", "eat", f"{longer}!"),
+    }
+    left = [
+        way
+        for way, said in ways.items()
+        if list(semeval2016.read_apart(thread("a.xml", *said), known, known))
+    ]
+    assert left == ["new", "short"]
+
+
 def test_semeval_lemmatised(write: Write) -> None:
     thread = {"qid": "Q1", "subject": "cat", "body": "where", "comments": [{"text": "here", "label": "Good"}]}
     path = write("s.jsonl", json.dumps(thread), json.dumps(thread | {"qid": "Q2", "comments": []}), "{}")
