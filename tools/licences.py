@@ -46,8 +46,8 @@ torch for processors alone does without. Tools that `make` puts into an environm
 those that build the site, are not listed."""
 DATA = """Only the example comes with demur. What you need of the others you obtain under their own terms;
 `demur data show` says how, and whom to cite."""
-MODELS = """Both small models began as all-MiniLM-L6-v2 (Apache-2.0). What they were trained on, and under which
-terms, is in their cards, `src/demur/models/mini/README.md` and `src/demur/models/encoder/README.md`."""
+MODELS = """Both small models began as all-MiniLM-L6-v2 (Apache-2.0). What they were trained on, and under
+which terms, is in their cards, `src/demur/models/mini/README.md` and `src/demur/models/encoder/README.md`."""
 
 
 def licence(name: str) -> str | None:
