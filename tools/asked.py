@@ -61,6 +61,15 @@ is taken away. covidfaq is an FAQ that nothing here has learnt from; some of its
 fitting answers, of which few are labelled.
 
 """
+_FAQ = """
+### The gate for FAQs
+
+Which row of an FAQ asks the same is easier to tell than which sentence holds a fact, so a threshold for both
+holds back answers that an FAQ could give. Where the first passage is a row of an FAQ, a gate decides that was
+calibrated on such FAQs alone. In the row `faq` are the questions it was calibrated on; for the others nothing
+is promised.
+
+"""
 _LEFT = """
 ### What became of a promise on a kind that was left out
 
@@ -86,6 +95,8 @@ def page() -> str:
         + _risks(own)
         + _SHIFT
         + _risks(sets["on test sets"])
+        + _FAQ
+        + _risks(sets["FAQs, by their own gate"])
         + _LEFT
         + _risks(sets["calibrated without this kind"])
     )

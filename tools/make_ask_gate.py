@@ -22,7 +22,7 @@ from demur import toml
 from demur.asking.gates.calibrating import judged_pools
 from demur.asking.library import Library
 from demur.asking.meaning.ranker import ByMeaning, by_meaning
-from demur.asking.packaged import MEANING_GATES
+from demur.asking.packaged import MEANING_GATES, ROW_GATES
 from demur.asking.searching import AnyPassages
 from demur.data import pools
 from demur.data.subsets import rest
@@ -33,6 +33,7 @@ from demur.training.readers.mini_confidence import among_others
 from demur.training.recipes.stages import Recipe
 from demur.types import Pool
 from tools.chance_data import ALL, AS_FAQ, LEARN, as_faq, beside, drawn, rows_of
+from tools.chance_data import FAQS as FAQS_TESTED
 from tools.make_encoder import RECIPE as ENCODER
 from tools.make_mini import HELD, RECIPES, RISKS, SURE, USUAL, held_out
 
@@ -41,6 +42,7 @@ PLACE = ROOT / "results" / "asking" / "gate.json"
 QUESTIONS = 4000  # of SQuAD, as for mini: half of them taught its confidence, and say nothing here
 FAQS = f"semeval2016/train-part2{AS_FAQ}, odd", f"semeval2016/dev{AS_FAQ}"
 """Threads that become FAQs: those that taught the chance nothing."""
+DATA = "squad/2.0/train held out", "selqa/dev", *FAQS
 KINDS = ("squad", "selqa", "faq")
 THIRD = 3  # of every so many questions one has no answer
 TEST = {
@@ -60,8 +62,9 @@ TEST = {
 CARD = """# meaning: the gates of `demur ask`, whatever files are asked
 
 Thresholds on the chance that the first passage is right, for those of five risks that could be promised
-(`gate.json` is for a risk of .2), made by `python -m tools.make_ask_gate`. Each file says on which questions
-it was calibrated; `docs/asking.md` has what became of it on questions of other kinds.
+(`gate.json` is for a risk of .2), made by `python -m tools.make_ask_gate`. Those in `faq` judge where the
+first passage is a row of an FAQ. Each file says on which questions it was calibrated; `docs/asking.md` has
+what became of it on questions of other kinds.
 `docs/risk.md` says what is promised, and that about your own files nothing is: `demur calibrate meaning
 LABELLED --from FILES` makes a gate that does.
 """
@@ -73,18 +76,23 @@ def main() -> None:
     of_faqs = (pool for name in FAQS for pool in _of_faq(name))
     proof = {kind: list(found) for kind, found in zip(KINDS, (_squad(), _selqa(), of_faqs), strict=True)}
     _say(f"calibrated on { ({kind: len(found) for kind, found in proof.items()}) }")
-    gates = _gates([pool for found in proof.values() for pool in found])
-    MEANING_GATES.mkdir(parents=True, exist_ok=True)
-    gates.save(MEANING_GATES)
+    gates = _gates([pool for found in proof.values() for pool in found], *DATA)
+    of_rows = _gates(proof["faq"], *FAQS)
+    for made, folder in ((gates, MEANING_GATES), (of_rows, ROW_GATES)):
+        folder.mkdir(parents=True, exist_ok=True)
+        made.save(folder)
     (MEANING_GATES / "README.md").write_text(CARD, "utf-8")
     tested = {name: list(_asked(drawn(name, count), name)) for name, count in TEST.items()}
     for name in (f"semeval2016/test{AS_FAQ}", f"selqa/test{AS_FAQ}"):
         tested[name] = list(_of_faq(name))
     rows = {"among those it is calibrated on": _rows(gates.gates, proof)}
     rows["on test sets"] = _rows(gates.gates, tested)
+    rows["FAQs, by their own gate"] = _rows(
+        of_rows.gates, {"faq": proof["faq"], **{name: tested[name] for name in FAQS_TESTED}}
+    )
     others = {kind: [pool for name in KINDS if name != kind for pool in proof[name]] for kind in KINDS}
     rows["calibrated without this kind"] = {
-        kind: _rows(_gates(others[kind]).gates, {kind: proof[kind]})[kind] for kind in KINDS
+        kind: _rows(_gates(others[kind], *DATA).gates, {kind: proof[kind]})[kind] for kind in KINDS
     }
     facts = {"command": "python -m tools.make_ask_gate", "ranker": _anywhere().fingerprint, "sets": rows}
     with replacing(PLACE) as out:
@@ -96,11 +104,10 @@ def _anywhere() -> ByMeaning:
     return replace(by_meaning(Library([])), library=AnyPassages())  # type: ignore[arg-type]
 
 
-def _gates(proof: Sequence[Pool]) -> Any:
+def _gates(proof: Sequence[Pool], *data: str) -> Any:
     """The gates that are possible on these judged questions, the usual one first."""
     risks = sorted(RISKS, key=lambda risk: (risk < USUAL, risk))
-    data = " + ".join(("squad/2.0/train held out", "selqa/dev", *FAQS))
-    found = calibrate_each(_anywhere(), proof, risks, SURE, qualifier="top", data=data)
+    found = calibrate_each(_anywhere(), proof, risks, SURE, qualifier="top", data=" + ".join(data))
     for gate in found.gates:
         _say(f"{gate.promise} {gate.certificate.accepted:,} of {gate.certificate.questions:,} answered")
     return found

@@ -14,6 +14,8 @@ MEANING = "meaning"
 """In place of a ranker: passages are found by words and by meaning, and ranked by their chance."""
 MEANING_GATES = FOLDER.parent / MEANING
 """The gates for that, whatever files are asked; `tools.make_ask_gate` makes them."""
+ROW_GATES = MEANING_GATES / "faq"
+"""Those for what stands under a question of its own, as rows of an FAQ do."""
 
 
 def there() -> bool:

@@ -11,7 +11,16 @@ from typing import TypeGuard, cast
 from demur.asking import packaged
 from demur.asking.answering import Asked
 from demur.asking.gates.base_gate import BaseGate, lapse_of
-from demur.asking.gates.gate import NONE, Gate, check_search, find_gate, least_of, open_gate, second_ranker_of
+from demur.asking.gates.gate import (
+    NONE,
+    Gate,
+    check_search,
+    find_gate,
+    gate_of_rows,
+    least_of,
+    open_gate,
+    second_ranker_of,
+)
 from demur.asking.library import AS_FOUND, Documents, Library, second_ranker
 from demur.asking.meaning.budget import milliseconds
 from demur.asking.meaning.ranker import LEAST, ByMeaning, by_meaning
@@ -24,7 +33,7 @@ from demur.kb.base import Passages, Searchable
 from demur.kb.read import ReadBase
 from demur.rankers import Ranker
 from demur.risk.thresholds.bounds import check_promise
-from demur.types import Abstention, Answer
+from demur.types import Abstention, Answer, Ranking
 
 _ONE_AT_A_TIME = RLock()  # models are shared by sessions, and some change while they run
 _log = logging.getLogger(__name__)
@@ -43,6 +52,8 @@ class Session:
     gate: Gate | None = None
     least: float = LEAST
     """The chance below which nothing is answered where no gate judges."""
+    of_rows: Gate | None = None
+    """What judges in the gate's place where the first passage has a question of its own, as in an FAQ."""
 
     @classmethod
     def open(
@@ -106,7 +117,8 @@ class Session:
                     _log.warning("no gate is set: %s", why)
                 judge = None
         search = replace(search, reading=quoting is not None and quoting is search.ranker)
-        return cls(search, quoting, judge, least)
+        rows = gate_of_rows(judge) if gate is None and judge is not None else None
+        return cls(search, quoting, judge, least, rows)
 
     def as_of_now(self) -> Session:
         """The same; if its gate was calibrated on a knowledge base, with what has changed there since."""
@@ -114,6 +126,11 @@ class Session:
             return self
         gate = self.gate.as_of(self.library)
         return self if gate.changed == self.gate.changed else replace(self, gate=gate)
+
+    def gate_for(self, ranking: Ranking) -> Gate | None:
+        """The gate that judges these passages, if any: those of an FAQ may have one of their own."""
+        first = ranking.candidates[0].extra if ranking.candidates else {}
+        return self.of_rows if self.of_rows and first.get("question") else self.as_of_now().gate
 
     @property
     def library(self) -> Passages:
@@ -139,7 +156,7 @@ class Session:
             if isinstance(self.library, ReadBase) and not self._gate_is_for_files:
                 self.library.refresh()
             ranking = self.search.find(question, DEPTH if self.gate is not None else max(top, DEPTH))
-            gate = self.as_of_now().gate
+            gate = self.gate_for(ranking)
             return Asked(self.search, question, ranking, gate, self.least).result(top, self.reader)
 
     @property

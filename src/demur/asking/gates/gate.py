@@ -82,6 +82,17 @@ def find_gate(
     return None
 
 
+def gate_of_rows(gate: Gate) -> SavedGate | None:
+    """For the gate that comes with demur for any files, that of the same risk for rows of an FAQ, if any."""
+    if not is_for_any_files(gate) or not (packaged.ROW_GATES / "gate.json").is_file():
+        return None
+    risk = float(gate.certificate["risk"])
+    try:
+        return open_gate(packaged.ROW_GATES, risk, packaged.MEANING)
+    except UsageError:  # there is none of this risk
+        return None
+
+
 def is_for_files(gate: Gate) -> bool:
     """Whether a gate was calibrated for questions to files, not for given candidates."""
     return _calibrated_for(gate).startswith(f"{_LIBRARY}(")

@@ -32,7 +32,7 @@ class Shown:
         if self.json:
             emit(as_plain(result), indent)
         else:
-            library, gate = self.session.library, self.session.as_of_now().gate
+            library, gate = self.session.library, self.session.gate_for(result.ranking)
             least = self.session.least if self.session.least > LEAST else None
             show(result, stdout(), library.stem, gate, self.explain, isinstance(library, ReadBase), least)
         sys.stdout.flush()
