@@ -66,8 +66,8 @@ _FAQ = """
 
 Which row of an FAQ asks the same is easier to tell than which sentence holds a fact, so a threshold for both
 holds back answers that an FAQ could give. Where the first passage is a row of an FAQ, a gate decides that was
-calibrated on such FAQs alone. In the row `faq` are the questions it was calibrated on; for the others nothing
-is promised.
+calibrated on such FAQs alone. The first row has the questions it was calibrated on: a sixth of them have no
+answer, and a sixth are near misses. For the others nothing is promised; to a near miss every answer is wrong.
 
 """
 _LEFT = """

@@ -32,8 +32,9 @@ from demur.risk.gates.several import calibrate_each
 from demur.training.readers.mini_confidence import among_others
 from demur.training.recipes.stages import Recipe
 from demur.types import Pool
-from tools.chance_data import ALL, AS_FAQ, LEARN, as_faq, beside, drawn, rows_of
+from tools.chance_data import ALL, AS_FAQ, LEARN, MISSED, as_faq, beside, drawn, rows_of
 from tools.chance_data import FAQS as FAQS_TESTED
+from tools.chance_misses import near_misses
 from tools.make_encoder import RECIPE as ENCODER
 from tools.make_mini import HELD, RECIPES, RISKS, SURE, USUAL, held_out
 
@@ -44,7 +45,7 @@ FAQS = f"semeval2016/train-part2{AS_FAQ}, odd", f"semeval2016/dev{AS_FAQ}"
 """Threads that become FAQs: those that taught the chance nothing."""
 DATA = "squad/2.0/train held out", "selqa/dev", *FAQS
 KINDS = ("squad", "selqa", "faq")
-THIRD = 3  # of every so many questions one has no answer
+THIRD, SIXTH = 3, 6  # of every so many questions one has no answer
 TEST = {
     "squad/2.0/dev": 300,
     "wikiqa/test": 300,
@@ -77,7 +78,8 @@ def main() -> None:
     proof = {kind: list(found) for kind, found in zip(KINDS, (_squad(), _selqa(), of_faqs), strict=True)}
     _say(f"calibrated on { ({kind: len(found) for kind, found in proof.items()}) }")
     gates = _gates([pool for found in proof.values() for pool in found], *DATA)
-    of_rows = _gates(proof["faq"], *FAQS)
+    proof_of_rows = [pool for name in FAQS for pool in _with_near_misses(name)]
+    of_rows = _gates(proof_of_rows, *FAQS, MISSED)
     for made, folder in ((gates, MEANING_GATES), (of_rows, ROW_GATES)):
         folder.mkdir(parents=True, exist_ok=True)
         made.save(folder)
@@ -87,9 +89,9 @@ def main() -> None:
         tested[name] = list(_of_faq(name))
     rows = {"among those it is calibrated on": _rows(gates.gates, proof)}
     rows["on test sets"] = _rows(gates.gates, tested)
-    rows["FAQs, by their own gate"] = _rows(
-        of_rows.gates, {"faq": proof["faq"], **{name: tested[name] for name in FAQS_TESTED}}
-    )
+    of_faq = {"faq, a sixth near misses": proof_of_rows, **{name: tested[name] for name in FAQS_TESTED}}
+    of_faq |= {f"{name}, {MISSED}": list(_missed(name)) for name in FAQS_TESTED[1:]}
+    rows["FAQs, by their own gate"] = _rows(of_rows.gates, of_faq)
     others = {kind: [pool for name in KINDS if name != kind for pool in proof[name]] for kind in KINDS}
     rows["calibrated without this kind"] = {
         kind: _rows(_gates(others[kind], *DATA).gates, {kind: proof[kind]})[kind] for kind in KINDS
@@ -155,6 +157,20 @@ def _selqa() -> Iterator[Pool]:
 def _of_faq(name: str) -> Iterator[Pool]:
     """What is asked of an FAQ, judged; a third of it has no answer there."""
     for pool, library in as_faq(rows_of(name), away=THIRD):
+        yield from judged_pools(by_meaning(library), [pool])
+
+
+def _with_near_misses(name: str) -> Iterator[Pool]:
+    """What is asked of an FAQ, judged: a sixth has no answer there, and a sixth is a near miss."""
+    missed = {pool.id: (pool, library) for pool, library in near_misses(as_faq(rows_of(name)))}
+    for number, asked in enumerate(as_faq(rows_of(name), away=SIXTH)):
+        pool, library = missed.get(asked[0].id, asked) if number % SIXTH == THIRD else asked
+        yield from judged_pools(by_meaning(library), [pool])
+
+
+def _missed(name: str) -> Iterator[Pool]:
+    """Near misses of what is asked of an FAQ, judged: no answer to them is right."""
+    for pool, library in near_misses(as_faq(rows_of(name))):
         yield from judged_pools(by_meaning(library), [pool])
 
 

@@ -14,7 +14,7 @@ from demur.asking.gates.gate import is_for_any_files, is_for_files, open_gate, s
 from demur.asking.library import Library
 from demur.asking.meaning import chance
 from demur.asking.meaning.ranker import ByMeaning, by_meaning
-from demur.asking.packaged import MEANING, MEANING_GATES, NAME
+from demur.asking.packaged import MEANING, MEANING_GATES, NAME, ROW_GATES
 from demur.cli.asking.shown import Shown
 from demur.cli.risk.promises import elsewhere
 from demur.embedders.encoders import packaged as encoder
@@ -79,6 +79,28 @@ def test_it_holds_for_what_ranks_as_it_was_calibrated(
     assert f"where {session.least:.2g} is enough. The gate is set aside, so nothing is promised" in shown
     caplog.clear()
     assert Session.open(TEXTS, budget="0.1ms").gate is None and "the gate is set aside" in caplog.text
+
+
+def test_rows_of_an_faq_have_a_gate_of_their_own() -> None:
+    row = Passage(
+        "1", "At the desk, by card or in cash.", heading="How can I pay?", question="How can I pay?"
+    )
+    session = Session.open([row, *TEXTS])
+    assert session.of_rows == open_gate(ROW_GATES) and session.of_rows.certificate["risk"] == 0.2
+    of_row, of_text = (
+        session.ask(asks) for asks in ("In which ways may one pay?", "How long are saws lent?")
+    )
+    assert [each.certificate == session.of_rows.certificate for each in (of_row, of_text)] == [True, False]
+    assert session.gate_for(of_text.ranking) == session.gate == open_gate(MEANING_GATES)
+    assert session.gate_for(of_row.ranking) == session.of_rows
+    for other in (
+        Session.open([row], gate="none"),
+        Session.open([row], gate=MEANING_GATES),
+        Session.open([row], ranker=NAME),
+    ):
+        assert other.of_rows is None
+    least = {risk: Session.open([row], risk=risk).of_rows for risk in (0.3, 0.4)}
+    assert all(gate is not None and gate.certificate["risk"] == risk for risk, gate in least.items())
 
 
 def test_without_the_encoder_mini_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
