@@ -115,3 +115,15 @@ def test_a_log_has_a_line_a_minute_of_a_training_and_nothing_of_the_rest(
         assert [line.strip() for line in stream.getvalue().splitlines()] == wanted
     work(monkeypatch)
     assert not stream.getvalue()
+
+
+def test_a_log_has_a_line_a_minute_of_runs_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(10_000))
+    monkeypatch.setattr(console, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    for logged, wanted in ((60, ["reproducing: 60 of 130 runs", "reproducing: 120 of 130 runs"]), (0, [])):
+        stream = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", stream)
+        with console.meter("reproducing", "runs", 130, logged=logged) as advance:
+            for _ in range(130):
+                advance(1)
+        assert [line.strip() for line in stream.getvalue().splitlines()] == wanted

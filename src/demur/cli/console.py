@@ -108,13 +108,20 @@ def _paced(wait: float, every: float = 10) -> Callable[[str], None]:
 
 
 @contextmanager
-def meter(label: str, unit: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """A function to report advance to; a terminal shows it by a bar, or by lines, after two seconds."""
-    if not sys.stderr.isatty():
+def meter(
+    label: str, unit: str, total: int | None = None, logged: float = 0
+) -> Iterator[Callable[[int], None]]:
+    """A function to report advance to; a terminal shows it by a bar, or by lines, after two seconds.
+
+    Elsewhere, as in a log, a line is written every so many seconds as `logged` says, or none if it is 0.
+    """
+    terminal = sys.stderr.isatty()
+    if not terminal and not logged:
         yield lambda advance: None
         return
-    if not _moves():
-        done, tell, of = 0, _paced(2), "" if total is None else f" of {total:,}"
+    if not terminal or not _moves():
+        pace = _paced(2) if terminal else _paced(logged, logged)
+        done, tell, of = 0, pace, "" if total is None else f" of {total:,}"
 
         def said(advance: int) -> None:
             nonlocal done

@@ -86,7 +86,7 @@ def reproduce(
         1 for each in chosen for _ in tables.runs(each, rows, seeds, columns)
     )  # or it says what is wrong
     if not cached:
-        with meter("reproducing", "runs", total) as advance:
+        with meter("reproducing", "runs", total, logged=60) as advance:
             for each in chosen:
                 tables.fill(
                     each, results, rows, advance, workers or processor.threads(), seeds, columns, dirty
