@@ -25,7 +25,7 @@ PLACE = Path(__file__).resolve().parents[1] / "results" / "encoder" / "bytes.jso
 SETS = {"wikiqa/test": 0, "trecqa/test": 0, "semeval2016/test": 0, "covidfaq/test": 0}
 SETS |= {"antique/dev": 0, "selqa/test": 300}
 """Datasets, and how many questions are drawn of each; 0 is all."""
-BYTES, FLOATS = "encoder", f"encoder(model={NETWORK}, precision=fp32)"
+BYTES, FLOATS = "encoder", str(NETWORK)
 
 
 def compared(some: Sequence[Pool]) -> dict[str, Any]:

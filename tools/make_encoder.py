@@ -8,14 +8,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from demur import __version__, store, toml
 from demur.data import pools
 from demur.data.subsets import sample
-from demur.embedders.encoders.encoder import Encoder
 from demur.embedders.encoders.packaged import FOLDER
 from demur.export.encoder import export
+from demur.rankers import open_model
+from demur.rankers.vectors.bi_encoder import BiEncoder
 from demur.training.recipes.make_model import make
 from demur.training.recipes.stages import Recipe
 from tools.mini_card import terms
@@ -24,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RECIPE, NETWORK = ROOT / "recipes" / "encoder.toml", ROOT / "build" / "encoder"
 SCALES = {"squad/2.0/train/rest/sample-200": 200, "wikiqa/train": 100, "semeval2016/train-part2": 60}
 SCALES |= {"antique/dev": 60, "selqa/dev": 60, "insuranceqa/dev": 60}
+LENGTH = 256  # tokens of a text that it reads
 ANSWERS = 2  # of each question, spread over its candidates
 
 CARD = """# encoder: texts as vectors, without torch
@@ -46,7 +49,7 @@ How well it ranks, beside all-MiniLM-L6-v2 as it was, which is `encoder(model=mi
 
 ## Limits
 
-- It reads English; others were not tried. Of a text it reads the first 256 tokens.
+- It reads English; others were not tried. Of a text it reads the first {length} tokens.
 - Its products of bytes cannot overflow (`docs/decisions/024-the-same-on-every-processor.md`), and vectors are
   the same on all processors that multiply and add in one step (AVX2 and later).
 
@@ -77,9 +80,10 @@ def main() -> None:
     recipe = toml.read_toml(Recipe, RECIPE)
     if not store.is_model(NETWORK):
         make(recipe, NETWORK, lambda facts: print(json.dumps(facts), file=sys.stderr, flush=True))
-    encoder = Encoder(str(NETWORK), precision="fp32", device="cpu")
-    page = CARD.format(version=__version__, terms="\n".join(terms(recipe.stage)))
-    near = export(encoder, FOLDER, list(dict.fromkeys(texts())), page)
+    trained = open_model(NETWORK)
+    assert isinstance(trained, BiEncoder)
+    page = CARD.format(version=__version__, length=LENGTH, terms="\n".join(terms(recipe.stage)))
+    near = export(replace(trained, max_length=LENGTH), FOLDER, list(dict.fromkeys(texts())), page)
     print(near, file=sys.stderr)
 
 

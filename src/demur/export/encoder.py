@@ -35,9 +35,12 @@ class Near:
     least: float
 
 
-def export(encoder: Encoder, folder: Path, texts: Sequence[str], page: str = "") -> Near:
+def export(encoder: Encoder | BiEncoder, folder: Path, texts: Sequence[str], page: str = "") -> Near:
     """Write the encoder that comes with demur; `texts` are like those it will read, a third only compares."""
-    found = network_in(encoder.folder, "fp32", "cpu")
+    if isinstance(encoder, BiEncoder):
+        found = _trained(*encoder.fresh())
+    else:
+        found = network_in(encoder.folder, "fp32", "cpu")
     if not found.how.normalize:
         raise UsageError(
             "only an encoder that divides by the length can be exported like that; use it with torch"
@@ -73,7 +76,7 @@ def export_ranker(
         exact: Ranker = replace(ranker, precision="fp32", device="cpu")
     else:
         network, tokenizer = ranker.fresh()
-        found = running(network.cpu().float().eval(), tokenizer, Recipe(Path(), normalize=True), "cpu")
+        found = _trained(network, tokenizer)
         exact = replace(ranker, precision="fp32", device="cpu").holding(network, tokenizer)
     pools = some(calibrate)
     length = found.length(ranker.max_length)
@@ -90,6 +93,11 @@ def export_ranker(
     page = card(precision, agreement, "sentence encoder")
     _write(folder, found, graph, facts, made | {"agreement": asdict(agreement)}, spec, page)
     return Exported(folder, open_model(folder), precision, "demur", agreement)
+
+
+def _trained(network: Any, tokenizer: Any) -> Network:
+    """The network of a bi-encoder in floats."""
+    return running(network.cpu().float().eval(), tokenizer, Recipe(Path(), normalize=True), "cpu")
 
 
 def _drawn(found: Network, length: int, texts: Sequence[str], precision: str) -> tuple[Graph, dict[str, str]]:
