@@ -45,10 +45,9 @@ with near misses, to which each answer is wrong. They are made as those that wer
 _GATE = """
 ## The gate that comes with demur
 
-It was calibrated on questions held out from all training: to paragraphs of SQuAD's articles, to sections
-of pages (SelQA), and on two FAQs made of a forum's other threads ({counts}). A third of them have no
-answer in what is asked. `{command}` makes it. A cell says how many of the questions are answered, and how
-many of these answers are wrong.
+It was calibrated on questions held out from all training, to paragraphs of SQuAD's articles and to sections
+of pages (SelQA): {counts}. A third of them have no answer in what is asked. `{command}`
+makes it. A cell says how many of the questions are answered, and how many of these answers are wrong.
 
 """
 _SHIFT = """
@@ -56,9 +55,6 @@ _SHIFT = """
 
 The same gates on test sets. Nothing is promised there: this is what happened. Of SQuAD's dev set half of
 the questions have no answer, of WikiQA's test set more than half: there more of the answers are wrong.
-selqa/test as an FAQ is asked paraphrases of its questions, which are about everything; a third of them
-is taken away. covidfaq is an FAQ that nothing here has learnt from; some of its queries have several
-fitting answers, of which few are labelled.
 
 """
 _FAQ = """
@@ -66,14 +62,18 @@ _FAQ = """
 
 Which row of an FAQ asks the same is easier to tell than which sentence holds a fact, so a threshold for both
 holds back answers that an FAQ could give. Where the first passage is a row of an FAQ, a gate decides that was
-calibrated on such FAQs alone. The first row has the questions it was calibrated on: a sixth of them have no
-answer, and a sixth are near misses. For the others nothing is promised; to a near miss every answer is wrong.
+calibrated on FAQs alone, made of a forum's other threads. The first row has the questions it was calibrated
+on: a sixth of them have no answer, and a sixth are near misses. For the others nothing is promised. selqa/test
+as an FAQ is asked paraphrases of its questions, which are about everything; a third of them is taken away.
+covidfaq is an FAQ that nothing here has learnt from; some of its queries have several fitting answers, of which
+few are labelled. To a near miss every answer is wrong, and many get one: somebody whose customers ask for nearly
+what the rows say should calibrate on such questions.
 
 """
 _LEFT = """
 ### What became of a promise on a kind that was left out
 
-Calibrated on the two other kinds, and then asked the third.
+Calibrated on two of three kinds of questions, and then asked the third.
 
 """
 
