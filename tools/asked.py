@@ -63,11 +63,11 @@ _FAQ = """
 Which row of an FAQ asks the same is easier to tell than which sentence holds a fact, so a threshold for both
 holds back answers that an FAQ could give. Where the first passage is a row of an FAQ, a gate decides that was
 calibrated on FAQs alone, made of a forum's other threads. The first row has the questions it was calibrated
-on: a sixth of them have no answer, and a sixth are near misses. For the others nothing is promised. selqa/test
-as an FAQ is asked paraphrases of its questions, which are about everything; a third of them is taken away.
-covidfaq is an FAQ that nothing here has learnt from; some of its queries have several fitting answers, of which
-few are labelled. To a near miss every answer is wrong, and many get one: somebody whose customers ask for nearly
-what the rows say should calibrate on such questions.
+on: a sixth of them have no answer, and a sixth are near misses. For the others nothing is promised.
+selqa/test as an FAQ is asked paraphrases of its questions, which are about everything; a third of them is
+taken away. covidfaq is an FAQ that nothing here has learnt from; some of its queries have several fitting
+answers, of which few are labelled. To a near miss every answer is wrong, and many get one: if your customers
+ask for nearly what the rows say, calibrate on such questions.
 
 """
 _LEFT = """
