@@ -24,8 +24,10 @@ passage is higher than that of a wrong one, where each question is also asked wi
 removed. `{chance}` makes it.
 
 Rows of an FAQ have a question of their own. Meaning alone ranks these, and how likely the first one is was
-learnt on FAQs made of one forum's threads ({faqs}); so that forum's test threads are less of a test
-than the other rows. In near misses, a word of the question is replaced by one of another question.
+learnt on FAQs made of one forum's threads ({faqs}); so that forum's test threads are less of a test than the
+other rows. In the forum's near misses, a word of the question is replaced by one
+of another question. The written FAQs (tools/faqs) have thirty rows each and sixty questions: thirty say in
+other words what a row asks, twenty are near misses, ten are about other things.
 
 """
 _LEVELS = """
@@ -60,14 +62,15 @@ the questions have no answer, of WikiQA's test set more than half: there more of
 _FAQ = """
 ### The gate for FAQs
 
-Which row of an FAQ asks the same is easier to tell than which sentence holds a fact, so a threshold for both
-holds back answers that an FAQ could give. Where the first passage is a row of an FAQ, a gate decides that was
-calibrated on FAQs alone, made of a forum's other threads. The first row has the questions it was calibrated
-on: a sixth of them have no answer, and a sixth are near misses. For the others nothing is promised.
-selqa/test as an FAQ is asked paraphrases of its questions, which are about everything; a third of them is
-taken away. covidfaq is an FAQ that nothing here has learnt from; some of its queries have several fitting
-answers, of which few are labelled. To a near miss every answer is wrong, and many get one: if your customers
-ask for nearly what the rows say, calibrate on such questions.
+Which row of an FAQ asks the same is easier to tell than which sentence holds a fact, so a threshold for
+both holds back answers that an FAQ could give. Where the first passage is a row of an FAQ, a gate decides
+that was calibrated on FAQs alone, made of a forum's other threads, and on others that were written for
+this. The first row has the questions it was calibrated on: of the forum's a sixth have no answer, and a
+sixth are near misses; of the written half are such. For the others nothing is promised. selqa/test as an
+FAQ is asked paraphrases of its questions, which are about everything; a third of them is taken away.
+covidfaq is an FAQ that nothing here has learnt from; some of its queries have several fitting answers, of
+which few are labelled. To a near miss every answer is wrong: if your customers ask for nearly what the rows
+say, calibrate on such questions.
 
 """
 _LEFT = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,10 @@ LEARN = {
 }
 AS_FAQ = " as an FAQ"
 MISSED = "near misses"
+WRITTEN = "written FAQs/"
+WRITTEN_HERE = Path(__file__).parent / "faqs"
+"""FAQs that were written for this, each with questions in other words, near misses and others: on those in
+`gate` the gate is calibrated, those in `test` are tests."""
 FAQ_LEARN = {
     f"semeval2016/train-part2{AS_FAQ}, even": 172,
     f"semeval2016/train-part2{AS_FAQ}, even, turned": 172,
@@ -48,11 +53,12 @@ TEST = {
     "covidfaq/test": 160,
     f"semeval2016/test{AS_FAQ}": 327,
     f"selqa/test{AS_FAQ}": 158,
+    f"{WRITTEN}test": 180,
     "fiqa/test": 120,
     "squad/2.0/dev": 300,
     "example/questions": 40,
 }
-FAQS = ("covidfaq/test", f"semeval2016/test{AS_FAQ}", f"selqa/test{AS_FAQ}")
+FAQS = ("covidfaq/test", f"semeval2016/test{AS_FAQ}", f"{WRITTEN}test", f"selqa/test{AS_FAQ}")
 """Those of them whose candidates have questions of their own."""
 NEAR_MISSES = f"{FAQS[-1]}, {MISSED}"
 """As they are learnt from, on a test set."""
@@ -101,7 +107,7 @@ def seen(name: str, count: int, cache: Path) -> list[Seen]:
 def _seen(name: str, count: int) -> Iterator[Seen]:
     mini = Mini()
     for pool, library in asked_of(name, count):
-        if pool.positives > 0 or MISSED in name:
+        if pool.positives > 0 or MISSED in name or name.startswith(WRITTEN):
             read = name not in (*FAQ_LEARN, NEAR_MISSES)
             found = _signals(pool, library, mini if read else None, LARGE.get(name, DEPTH))
             if len(found.right):
@@ -110,8 +116,24 @@ def _seen(name: str, count: int) -> Iterator[Seen]:
 
 def asked_of(name: str, count: int) -> Iterator[tuple[Pool, Library]]:
     """The questions of a set, and what each is asked of."""
+    if name.startswith(WRITTEN):
+        return written(name)
     some = as_faq(rows_of(name)) if AS_FAQ in name else beside(drawn(name, count), name)
     return near_misses(some) if MISSED in name else some
+
+
+def written(name: str) -> Iterator[tuple[Pool, Library]]:
+    """What is asked of FAQs that were written for this, and the FAQ; a near miss has no right row there."""
+    for path in sorted((WRITTEN_HERE / name.removeprefix(WRITTEN)).glob("*.csv")):
+        library = Library(path)
+        for number, line in enumerate(path.with_suffix(".asks.jsonl").read_text("utf-8").splitlines()):
+            said = json.loads(line)
+            right = [] if said["row"] is None else [library.passage(said["row"])]
+            candidates = [Candidate(each.id, each.searched, 1) for each in right] or [Candidate("", "", 0)]
+            yield (
+                Pool(f"{path.stem}-{number}", said["asks"], tuple(candidates), {"kind": said["kind"]}),
+                library,
+            )
 
 
 def rows_of(name: str) -> Iterator[tuple[Passage, str | None]]:

@@ -32,7 +32,7 @@ from demur.risk.gates.several import calibrate_each
 from demur.training.readers.mini_confidence import among_others
 from demur.training.recipes.stages import Recipe
 from demur.types import Pool
-from tools.chance_data import ALL, AS_FAQ, LEARN, MISSED, as_faq, beside, drawn, rows_of
+from tools.chance_data import ALL, AS_FAQ, LEARN, MISSED, WRITTEN, as_faq, beside, drawn, rows_of, written
 from tools.chance_data import FAQS as FAQS_TESTED
 from tools.chance_misses import near_misses
 from tools.make_encoder import RECIPE as ENCODER
@@ -80,7 +80,8 @@ def main() -> None:
     of_text = {kind: proof[kind] for kind in KINDS[:-1]}
     gates = _gates([pool for found in of_text.values() for pool in found], *DATA)
     proof_of_rows = [pool for name in FAQS for pool in _with_near_misses(name)]
-    of_rows = _gates(proof_of_rows, *FAQS, MISSED)
+    proof_of_rows += _written("gate")
+    of_rows = _gates(proof_of_rows, *FAQS, MISSED, f"{WRITTEN}gate")
     for made, folder in ((gates, MEANING_GATES), (of_rows, ROW_GATES)):
         folder.mkdir(parents=True, exist_ok=True)
         made.save(folder)
@@ -92,8 +93,10 @@ def main() -> None:
     rows["on test sets"] = _rows(
         gates.gates, {name: found for name, found in tested.items() if name not in FAQS_TESTED}
     )
-    of_faq = {"faq, a sixth near misses": proof_of_rows, **{name: tested[name] for name in FAQS_TESTED}}
-    of_faq |= {f"{name}, {MISSED}": list(_missed(name)) for name in FAQS_TESTED[1:]}
+    of_faq = {"what it is calibrated on": proof_of_rows}
+    of_faq |= {name: tested[name] for name in FAQS_TESTED if name in tested}
+    of_faq |= {f"{name}, {MISSED}": list(_missed(name)) for name in FAQS_TESTED if AS_FAQ in name}
+    of_faq |= {f"{WRITTEN}test, {kind}": _written("test", kind) for kind in ("paraphrase", "near", "far")}
     rows["FAQs, by their own gate"] = _rows(of_rows.gates, of_faq)
     others = {kind: [pool for name in KINDS if name != kind for pool in proof[name]] for kind in KINDS}
     rows["calibrated without this kind"] = {
@@ -175,6 +178,12 @@ def _missed(name: str) -> Iterator[Pool]:
     """Near misses of what is asked of an FAQ, judged: no answer to them is right."""
     for pool, library in near_misses(as_faq(rows_of(name))):
         yield from judged_pools(by_meaning(library), [pool])
+
+
+def _written(part: str, kind: str = "") -> list[Pool]:
+    """What is asked of FAQs that were written for this, judged; all, or one kind."""
+    some = [each for each in written(f"{WRITTEN}{part}") if kind in ("", each[0].extra["kind"])]
+    return [judged for pool, library in some for judged in judged_pools(by_meaning(library), [pool])]
 
 
 def _say(text: str) -> None:

@@ -152,10 +152,11 @@ def tried(name: str, learnt_from: LearntFrom, some: Sequence[Seen]) -> dict[str,
     row: dict[str, Any] = {"questions": len(some)}
     known = {family(other) for other in learnt_from[used]} if used == "own" else set()
     row["learnt without"] = None if family(name) in known else family(name)
-    row |= {part: measured([each.table[:, at] for each in some], some) for part, at in PARTS.items()}
+    there = [each for each in some if each.positives]
+    row |= {part: measured([each.table[:, at] for each in there], there) for part, at in PARTS.items()}
     for whole, signals in SIGNALS.items():
         weights = learnt(others[whole], signals)
-        row[whole] = measured([weights.ranks(chosen(each.table, signals)) for each in some], some)
+        row[whole] = measured([weights.ranks(chosen(each.table, signals)) for each in there], there)
     best = max(row[part]["MAP"] for part in PARTS)
     weights = learnt(others[used], SIGNALS[used])
     rows, right = firsts(some, SIGNALS[used], weights.rank)
