@@ -24,8 +24,8 @@ passage is higher than that of a wrong one, where each question is also asked wi
 removed. `{chance}` makes it.
 
 Rows of an FAQ have a question of their own. Meaning alone ranks these, and how likely the first one is was
-learnt on FAQs made of one forum's threads ({faqs}); so that forum's test threads are less of a test than the
-other rows. In the forum's near misses, a word of the question is replaced by one
+learnt on FAQs made of one forum's threads and on FAQs written for this ({faqs}); so that forum's test threads
+are less of a test than the other rows. In the forum's near misses, a word of the question is replaced by one
 of another question. The written FAQs (tools/faqs) have thirty rows each and sixty questions: thirty say in
 other words what a row asks, twenty are near misses, ten are about other things.
 
@@ -66,7 +66,7 @@ Which row of an FAQ asks the same is easier to tell than which sentence holds a 
 both holds back answers that an FAQ could give. Where the first passage is a row of an FAQ, a gate decides
 that was calibrated on FAQs alone, made of a forum's other threads, and on others that were written for
 this. The first row has the questions it was calibrated on: of the forum's a sixth have no answer, and a
-sixth are near misses; of the written half are such. For the others nothing is promised. selqa/test as an
+sixth are near misses; of the written two ninths and one. For the others nothing is promised. selqa/test as an
 FAQ is asked paraphrases of its questions, which are about everything; a third of them is taken away.
 covidfaq is an FAQ that nothing here has learnt from; some of its queries have several fitting answers, of
 which few are labelled. To a near miss every answer is wrong: if your customers ask for nearly what the rows

@@ -35,12 +35,13 @@ AS_FAQ = " as an FAQ"
 MISSED = "near misses"
 WRITTEN = "written FAQs/"
 WRITTEN_HERE = Path(__file__).parent / "faqs"
-"""FAQs that were written for this, each with questions in other words, near misses and others: on those in
-`gate` the gate is calibrated, those in `test` are tests."""
+"""FAQs that were written for this, each with questions in other words, near misses and others: those in
+`learn` teach the chance, on those in `gate` the gate is calibrated, and those in `test` are tests."""
 FAQ_LEARN = {
     f"semeval2016/train-part2{AS_FAQ}, even": 172,
     f"semeval2016/train-part2{AS_FAQ}, even, turned": 172,
     f"semeval2016/train-part2{AS_FAQ}, even, {MISSED}": 172,
+    f"{WRITTEN}learn": 300,
 }
 """Of these is learnt what is known of rows with a question of their own. `even` is every other thread: the
 gates are calibrated on the others. `turned` asks the bodies, of an FAQ of the subjects (see `rows_of`)."""

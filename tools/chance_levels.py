@@ -30,6 +30,8 @@ FAQ_CHOICES = (
     ("text",),
     ("text", "names"),
     ("text", "odd pair"),
+    ("text", "odd pair", "names"),
+    ("text", "odd pair", "added"),
     ("text", *LACKS),
 )
 """For rows of an FAQ; the last is taken."""

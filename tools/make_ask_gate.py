@@ -46,6 +46,7 @@ FAQS = f"semeval2016/train-part2{AS_FAQ}, odd", f"semeval2016/dev{AS_FAQ}"
 DATA = "squad/2.0/train held out", "selqa/dev"
 KINDS = ("squad", "selqa", "faq")
 THIRD, SIXTH = 3, 6  # of every so many questions one has no answer
+NEAR = 4  # of every so many near misses that were written one is taken, so that a third has no answer
 TEST = {
     "squad/2.0/dev": 300,
     "wikiqa/test": 300,
@@ -80,7 +81,11 @@ def main() -> None:
     of_text = {kind: proof[kind] for kind in KINDS[:-1]}
     gates = _gates([pool for found in of_text.values() for pool in found], *DATA)
     proof_of_rows = [pool for name in FAQS for pool in _with_near_misses(name)]
-    proof_of_rows += _written("gate")
+    proof_of_rows += [
+        *_written("gate", "paraphrase"),
+        *_written("gate", "near")[::NEAR],
+        *_written("gate", "far"),
+    ]
     of_rows = _gates(proof_of_rows, *FAQS, MISSED, f"{WRITTEN}gate")
     for made, folder in ((gates, MEANING_GATES), (of_rows, ROW_GATES)):
         folder.mkdir(parents=True, exist_ok=True)
@@ -180,9 +185,9 @@ def _missed(name: str) -> Iterator[Pool]:
         yield from judged_pools(by_meaning(library), [pool])
 
 
-def _written(part: str, kind: str = "") -> list[Pool]:
-    """What is asked of FAQs that were written for this, judged; all, or one kind."""
-    some = [each for each in written(f"{WRITTEN}{part}") if kind in ("", each[0].extra["kind"])]
+def _written(part: str, kind: str) -> list[Pool]:
+    """What is asked of FAQs that were written for this, judged: questions of one kind."""
+    some = [each for each in written(f"{WRITTEN}{part}") if kind == each[0].extra["kind"]]
     return [judged for pool, library in some for judged in judged_pools(by_meaning(library), [pool])]
 
 

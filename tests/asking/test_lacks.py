@@ -110,7 +110,7 @@ OTHERS = [f"Room {number}" for number in range(99)]
 
 
 def test_a_row_that_has_all_words_lacks_nothing() -> None:
-    assert known("Are passwords shipped?", "How do I ship?", "With a password.") == [0, 0]
+    assert known("Are passwords shipped?", "How do I ship?", "With a password.") == [0, 0, 0]
 
 
 def test_the_share_of_names_that_are_lacked() -> None:
@@ -129,6 +129,19 @@ def test_the_share_of_names_that_are_lacked() -> None:
 )
 def test_the_odd_pair_is_a_phrase_of_each(asks: str, own: str, odd: float) -> None:
     assert known(asks, own, others=OTHERS)[0] == pytest.approx(-odd, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("asks", "own", "added"),
+    [
+        ("Do you ship to Brazil?", "Do you ship?", 1 - 2**-0.5),
+        ("Do you ship the label printer?", "Do you ship?", 1 - 3**-0.5),  # a phrase of two words
+        ("Do you ship to Brazil?", "Do you ship to Switzerland?", 0.08),  # without Brazil it is no nearer to that
+        ("Do you ship?", "Do you ship to Brazil?", 0),  # the row has more, and answers it
+    ],
+)
+def test_what_is_added_is_a_phrase_that_the_row_lacks(asks: str, own: str, added: float) -> None:
+    assert known(asks, own, others=OTHERS)[2] == pytest.approx(-added, abs=0.08)
 
 
 def test_what_all_rows_have_is_no_difference() -> None:

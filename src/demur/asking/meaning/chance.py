@@ -22,7 +22,7 @@ from demur.logistic import expit
 from demur.types import FloatArray, IntArray
 
 FILE = Path(demur.__file__).parent / "models" / "chance.json"
-FORMAT = "demur chance 5"
+FORMAT = "demur chance 6"
 FOUND = "words", "meaning", "text"
 """What is known of a passage once it is found.
 

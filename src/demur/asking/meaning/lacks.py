@@ -1,4 +1,4 @@
-"""What a question has that the likeliest row of an FAQ lacks: one thing for another, and names and numbers.
+"""What a question has that the likeliest row of an FAQ lacks: one thing for another, a condition, names.
 
 A near miss, such as "Do you ship to Brazil?" where the row says Switzerland, is near in meaning, and often
 far ahead of the next row. Without the two countries both questions are one. A paraphrase too has words that
@@ -18,13 +18,15 @@ from demur.kb.base import Passages
 from demur.text import STOPWORDS, token_spans
 from demur.types import FloatArray
 
-LACKS = "odd pair", "names"
+LACKS = "odd pair", "names", "added"
 """What is known of the first row; none is above 0.
 
 - odd pair: how much of what is between the two questions goes when each loses what the other lacks: one to
   three neighbouring words. It is the gain in cosine, squared, as a share of what the cosine is below 1; times
   the square of the share of passages that have not the row's words, since what all have is no difference
 - names: the share of the question's words that are names or numbers which the row lacks
+- added: how much of what is between the two questions goes when the asked one loses a phrase that the row
+  lacks, such as a condition; as for the odd pair, but the row's own stays whole
 """
 _MOST = 8  # words from which phrases are made: the rarest
 _LENGTH = 160  # over the words of a long text: so many of them, as each phrase is one more text to embed
@@ -46,17 +48,18 @@ def lacks(
         return np.zeros(len(LACKS))
     named = set(asked(" ".join(names(question)), stem)) & set(words)
     share = len(named) / len(asked(question, stem))
-    return 0.0 - np.array([odd_pair(question, words, own, library, embed), share])
+    pair, added = odd_phrases(question, words, own, library, embed)
+    return 0.0 - np.array([pair, share, added])
 
 
-def odd_pair(
+def odd_phrases(
     question: str,
     words: Sequence[str],
     own: str,
     library: Passages,
     embed: Callable[[Sequence[str]], Vectors],
-) -> float:
-    """How far a phrase of each question, of the words that the other lacks, is all that differs."""
+) -> tuple[float, float]:
+    """How far phrases that the other lacks are all that differs: one of each, or one of the first alone."""
     stem = library.stem
 
     def phrases_of(text: str, lacked: Sequence[str]) -> list[tuple[int, int]]:
@@ -65,18 +68,23 @@ def odd_pair(
 
     lacked = lacking(own, question, stem)
     theirs, ours = phrases_of(question, words), phrases_of(own, lacked)
-    if not (theirs and ours):
-        return 0.0
+    if not theirs:
+        return 0.0, 0.0
     asks = [question, *(without(question, *each) for each in theirs)]
     vectors = embed([*asks, own, *(without(own, *each) for each in ours)]).astype(np.float64)
     cosines = vectors[: len(asks)] @ vectors[len(asks) :].T
-    gains = np.maximum(cosines[1:, 1:] - cosines[0, 0], 0)
-    rare = np.array([max(map(library.idf, asked(own[slice(*each)], stem)), default=0.0) for each in ours])
-    having = np.exp(-rare)  # about the share of passages that have the rarest of these words
+
+    def lack(text: str, some: Sequence[tuple[int, int]]) -> FloatArray:
+        """About the share of passages that lack the rarest word of each phrase."""
+        rarest = [max(map(library.idf, asked(text[slice(*each)], stem)), default=0.0) for each in some]
+        return np.asarray(1 - np.exp(-np.array(rarest)), np.float64)
+
+    gains = np.maximum(cosines[1:] - cosines[0, 0], 0) ** 2 / max(1 - cosines[0, 0], 1e-6)
     two = np.array(
         [[not spelt_alike(question[slice(*one)], own[slice(*other)]) for other in ours] for one in theirs]
-    )
-    return float((gains**2 / max(1 - cosines[0, 0], 1e-6) * two * (1 - having) ** 2).max())
+    ).reshape(len(theirs), len(ours))
+    pairs = gains[:, 1:] * two * lack(own, ours) ** 2
+    return float(pairs.max(initial=0)), float((gains[:, 0] * lack(question, theirs) ** 2).max())
 
 
 def lacking(question: str, text: str, stem: str) -> list[str]:
