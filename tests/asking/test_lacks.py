@@ -136,7 +136,11 @@ def test_the_odd_pair_is_a_phrase_of_each(asks: str, own: str, odd: float) -> No
     [
         ("Do you ship to Brazil?", "Do you ship?", 1 - 2**-0.5),
         ("Do you ship the label printer?", "Do you ship?", 1 - 3**-0.5),  # a phrase of two words
-        ("Do you ship to Brazil?", "Do you ship to Switzerland?", 0.08),  # without Brazil it is no nearer to that
+        (
+            "Do you ship to Brazil?",
+            "Do you ship to Switzerland?",
+            0.08,
+        ),  # without Brazil it is no nearer to that
         ("Do you ship?", "Do you ship to Brazil?", 0),  # the row has more, and answers it
     ],
 )
