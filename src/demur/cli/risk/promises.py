@@ -110,7 +110,7 @@ def elsewhere(gate: Gate, asked: str = "--from FILES") -> tuple[str, ...]:
         return ()
     known = registry.names("dataset")
     parts = [part.strip() for part in gate.certificate.data.split("+")]
-    homes = [home if (home := part.partition("/")[0]) in known else part for part in parts]
+    homes = [home if (home := part.partition("/")[0]) in known or " " in home else part for part in parts]
     where = ", ".join(dict.fromkeys(homes)) or "given candidates"
     ranker = (second_ranker_of(gate) or "none").partition("(")[0]
     qualifier = gate.qualifier.partition("(")[0]
