@@ -31,5 +31,5 @@ def answer(session: Session, question: str, generate: Callable[[str, list[str]],
 
 
 session = Session.open(Path(sys.argv[1]) if sys.argv[1:] else passages())
-for question in sys.argv[2:] or ["Can I get my fee back?", "Who won the cup in 1966?"]:
+for question in sys.argv[2:] or ["What does a household ticket cost?", "Who won the cup in 1966?"]:
     print(f"\n{question}\n{answer(session, question, generate)}")

@@ -45,6 +45,13 @@ def test_other_figures_ask_for_another_edition(monkeypatch: pytest.MonkeyPatch) 
     assert told("ranker length", RUNS["ranker length"]()) == ""
 
 
+def test_a_new_split_is_no_other_edition_of_those_before() -> None:
+    numbers = RUNS["dataset wikiqa"]()
+    assert "has a new split" in told("dataset wikiqa", [*numbers, 1, 2, 3])
+    assert "its edition is the same" in told("dataset wikiqa", [1, 2, 3, *numbers])
+    assert "its edition is the same" in told("ranker overlap", [*RUNS["ranker overlap"](), 1])
+
+
 def test_rounding_is_no_other_figure() -> None:
     assert alike("ranker x", [8.0, 0.5], [8.0005, 0.50009]) and not alike("ranker x", [0.5], [0.5002])
     assert alike("trainer x", [0.5], [0.502]) and not alike("trainer x", [0.5], [0.504])

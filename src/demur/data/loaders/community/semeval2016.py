@@ -103,8 +103,8 @@ LOADER = Loader(
         }.items()
     }
     | {
-        "apart-2015": Split(read_apart, tuple(f"semeval2016/{file}.xml.gz" for file in _APART)),
         "train-2015": Split(partial(read_jsonl, count=TRAIN_2015), (_LEMMATISED,)),
         "all-2015": Split(read_jsonl, (_LEMMATISED,)),
+        "apart-2015": Split(read_apart, tuple(f"semeval2016/{file}.xml.gz" for file in _APART)),
     }
 )
