@@ -66,7 +66,8 @@ Which row of an FAQ asks the same is easier to tell than which sentence holds a 
 both holds back answers that an FAQ could give. Where the first passage is a row of an FAQ, a gate decides
 that was calibrated on FAQs alone, made of a forum's other threads, and on others that were written for
 this. The first row has the questions it was calibrated on: of the forum's a sixth have no answer, and a
-sixth are near misses; of the written 2 in 9 have none and 1 in 9 is one. For a risk without a column here
+sixth are near misses; of the written 2 in 9 have none and 1 in 9 is one. A certificate counts those that
+tested a threshold; the other tenth made the thresholds that were tested. For a risk without a column here
 the gate for text judges. For the others nothing is promised. selqa/test as an FAQ is asked paraphrases of
 its questions, which are about everything; a third of them is taken away. covidfaq is an FAQ that nothing
 here has learnt from; some of its queries have several fitting answers, of which few are labelled. To a near

@@ -124,6 +124,8 @@ class Answer:
     ranking: Ranking
     confidence: float | None = None
     certificate: Mapping[str, Any] | None = None
+    threshold: float | None = None
+    """The confidence below which there would have been no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,8 @@ class Abstention:
     ranking: Ranking
     confidence: float | None = None
     certificate: Mapping[str, Any] | None = None
+    threshold: float | None = None
+    """The confidence below which there is no answer."""
 
 
 class Verdict(NamedTuple):
@@ -142,3 +146,4 @@ class Verdict(NamedTuple):
 
     confidence: float
     refusal: str = ""
+    threshold: float | None = None

@@ -25,6 +25,7 @@ from demur.types import Abstention, Answer
 
 RESULTS = Path(__file__).parents[2] / "results" / "asking"
 TEXTS = ["Saws are lent for three weeks.", "Saws are sharp.", "The desk is open on Sundays."]
+ROW = Passage("1", "At the desk, by card or in cash.", heading="How can I pay?", question="How can I pay?")
 
 HERE = packaged.there() and encoder.there()  # they lie in git and in the wheel, so CI skips nothing
 pytestmark = pytest.mark.skipif(not HERE, reason="the packaged models are not here")
@@ -81,11 +82,18 @@ def test_it_holds_for_what_ranks_as_it_was_calibrated(
     assert Session.open(TEXTS, budget="0.1ms").gate is None and "the gate is set aside" in caplog.text
 
 
-def test_rows_of_an_faq_have_a_gate_of_their_own() -> None:
-    row = Passage(
-        "1", "At the desk, by card or in cash.", heading="How can I pay?", question="How can I pay?"
+def test_a_gate_set_aside_leaves_each_kind_of_passage_its_own_threshold() -> None:
+    session = Session.open([ROW, *TEXTS], budget="0.1ms")
+    of_row, of_text = (
+        session.ask(asks) for asks in ("In which ways may one pay?", "How long are saws lent?")
     )
-    session = Session.open([row, *TEXTS])
+    assert session.gate is None and session.of_rows is None
+    assert of_row.threshold == session.least_of_rows == open_gate(ROW_GATES).threshold
+    assert of_text.threshold == session.least == open_gate(MEANING_GATES).threshold
+
+
+def test_rows_of_an_faq_have_a_gate_of_their_own() -> None:
+    session = Session.open([ROW, *TEXTS])
     assert session.of_rows == open_gate(ROW_GATES) and session.of_rows.certificate["risk"] == 0.2
     of_row, of_text = (
         session.ask(asks) for asks in ("In which ways may one pay?", "How long are saws lent?")
@@ -94,12 +102,12 @@ def test_rows_of_an_faq_have_a_gate_of_their_own() -> None:
     assert session.gate_for(of_text.ranking) == session.gate == open_gate(MEANING_GATES)
     assert session.gate_for(of_row.ranking) == session.of_rows
     for other in (
-        Session.open([row], gate="none"),
-        Session.open([row], gate=MEANING_GATES),
-        Session.open([row], ranker=NAME),
+        Session.open([ROW], gate="none"),
+        Session.open([ROW], gate=MEANING_GATES),
+        Session.open([ROW], ranker=NAME),
     ):
         assert other.of_rows is None
-    least = {risk: Session.open([row], risk=risk).of_rows for risk in (0.3, 0.4)}
+    least = {risk: Session.open([ROW], risk=risk).of_rows for risk in (0.3, 0.4)}
     assert all(gate is not None and gate.certificate["risk"] == risk for risk, gate in least.items())
 
 

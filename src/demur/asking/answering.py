@@ -59,8 +59,9 @@ class Asked:
                 likely = f"the likeliest passage is right with a chance of {said}, less than {least}"
                 if self.least > LEAST:
                     likely = f"{likely}, the threshold of the gate that is set aside"
-                return Abstention(self.question, f"{likely}{self._without_words()}", shown, chance)
-            return _answer(shown, chance)
+                why = f"{likely}{self._without_words()}"
+                return Abstention(self.question, why, shown, chance, threshold=self.least)
+            return replace(_answer(shown, chance), threshold=self.least)
         if self.gate is None:
             look: Look | None = best[0].extra.get("look")
             if look is not None and look.span is None:
@@ -70,8 +71,12 @@ class Asked:
         verdict, certificate = self._verdict(self.gate), self.gate.certificate
         if verdict.refusal and there is None:
             reason = f"{verdict.refusal}{self._without_words()}"
-            return Abstention(self.question, reason, shown, verdict.confidence, certificate)
-        return replace(_answer(shown, verdict.confidence), certificate=certificate)
+            return Abstention(
+                self.question, reason, shown, verdict.confidence, certificate, verdict.threshold
+            )
+        return replace(
+            _answer(shown, verdict.confidence), certificate=certificate, threshold=verdict.threshold
+        )
 
     @property
     def _gate_is_for_files(self) -> bool:

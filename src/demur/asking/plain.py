@@ -14,6 +14,7 @@ def as_plain(result: Answer | Abstention) -> dict[str, Any]:
     """The question, whether and why there is no answer, the answer, and the ranking, ready for JSON."""
     judged = {
         "confidence": finite(result.confidence),
+        "threshold": finite(result.threshold),
         "certificate": None if result.certificate is None else dict(result.certificate),
     }
     answer = None

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
-from typing import TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
@@ -35,6 +35,9 @@ from demur.rankers import Ranker
 from demur.risk.thresholds.bounds import check_promise
 from demur.types import Abstention, Answer, Ranking
 
+if TYPE_CHECKING:
+    from demur.risk.gates.gate import Gate as SavedGate
+
 _ONE_AT_A_TIME = RLock()  # models are shared by sessions, and some change while they run
 _log = logging.getLogger(__name__)
 
@@ -52,8 +55,10 @@ class Session:
     gate: Gate | None = None
     least: float = LEAST
     """The chance below which nothing is answered where no gate judges."""
-    of_rows: Gate | None = None
+    of_rows: SavedGate | None = None
     """What judges in the gate's place where the first passage has a question of its own, as in an FAQ."""
+    least_of_rows: float | None = None
+    """The same for such a passage, where that is another chance."""
 
     @classmethod
     def open(
@@ -93,7 +98,8 @@ class Session:
             raise UsageError(f"{what}; leave the language out")
         known = who if who in (*AS_FOUND, MEANING) else second_ranker(who)
         search = searching(library, known, budget)
-        quoting, least = reader_for(reader, search.ranker), LEAST
+        quoting, least, of_rows = reader_for(reader, search.ranker), LEAST, None
+        rows = gate_of_rows(judge) if gate is None and judge is not None else None
         if judge is not None:
             try:
                 check_vectors(library, who)
@@ -110,15 +116,15 @@ class Session:
                     left = f"within {budget} {search.read} passages are read, it holds for {search.wanted}"
                     why = f"{left}; allow more time, or leave the budget out"
                 least = max(least, least_of(judge))  # without its promise, but no less careful
+                of_rows = None if rows is None else max(LEAST, least_of(rows))
                 if least > LEAST:
                     stays = f"; its threshold stays: what is less likely than {least:.2g} is no answer"
                     _log.warning("the gate is set aside: %s%s", why, stays)
                 else:
                     _log.warning("no gate is set: %s", why)
-                judge = None
+                judge = rows = None
         search = replace(search, reading=quoting is not None and quoting is search.ranker)
-        rows = gate_of_rows(judge) if gate is None and judge is not None else None
-        return cls(search, quoting, judge, least, rows)
+        return cls(search, quoting, judge, least, rows, of_rows)
 
     def as_of_now(self) -> Session:
         """The same; if its gate was calibrated on a knowledge base, with what has changed there since."""
@@ -129,8 +135,12 @@ class Session:
 
     def gate_for(self, ranking: Ranking) -> Gate | None:
         """The gate that judges these passages, if any: those of an FAQ may have one of their own."""
-        first = ranking.candidates[0].extra if ranking.candidates else {}
-        return self.of_rows if self.of_rows and first.get("question") else self.as_of_now().gate
+        return self.of_rows if self.of_rows and _is_of_a_row(ranking) else self.as_of_now().gate
+
+    def least_for(self, ranking: Ranking) -> float:
+        """The chance below which these passages give no answer, where no gate judges."""
+        apart = self.least_of_rows is not None and _is_of_a_row(ranking)
+        return self.least_of_rows if apart and self.least_of_rows is not None else self.least
 
     @property
     def library(self) -> Passages:
@@ -156,8 +166,8 @@ class Session:
             if isinstance(self.library, ReadBase) and not self._gate_is_for_files:
                 self.library.refresh()
             ranking = self.search.find(question, DEPTH if self.gate is not None else max(top, DEPTH))
-            gate = self.gate_for(ranking)
-            return Asked(self.search, question, ranking, gate, self.least).result(top, self.reader)
+            asked = Asked(self.search, question, ranking, self.gate_for(ranking), self.least_for(ranking))
+            return asked.result(top, self.reader)
 
     @property
     def _gate_is_for_files(self) -> bool:
@@ -209,6 +219,11 @@ def ask(
       is said to have lapsed; 0.2 if not said.
     """
     return Session.open(documents, ranker, gate, reader, risk, stem, budget, lapse).ask(question, top)
+
+
+def _is_of_a_row(ranking: Ranking) -> bool:
+    """Whether the first passage has a question of its own."""
+    return bool(ranking.candidates and ranking.candidates[0].extra.get("question"))
 
 
 def _are_passages(documents: object) -> TypeGuard[Passages]:

@@ -22,6 +22,7 @@ from demur.serving.messages.bodies import LONGEST_QUESTION
 from demur.serving.messages.problems import Refusal, refusal_of
 from demur.serving.process.queue import Queue
 from demur.serving.server import Settings
+from demur.types import Abstention, Answer
 
 _MOST = 50  # passages that a search shows
 _INSTRUCTIONS = """Ask first. If `answered` is false, nothing here answers the question well enough to keep
@@ -68,11 +69,10 @@ def create_mcp(service: Service, settings: Settings | None = None) -> MCPServer:
     server = MCPServer("demur", version=__version__, instructions=_INSTRUCTIONS, log_level="WARNING")
     queue = Queue(settings.pairs, settings.deadline, lambda stage, seconds: None)
 
-    async def answered(question: str, top: int) -> dict[str, Any]:
+    async def answered(question: str, top: int) -> Answer | Abstention:
         if not question.strip() or len(question) > LONGEST_QUESTION:
             raise ToolError(f"a question must have 1 to {LONGEST_QUESTION:,} characters, and not be blank")
-        plain: dict[str, Any] = as_plain(await queue.do(DEPTH, lambda: service.ask(question, top)))
-        return plain
+        return await queue.do(DEPTH, lambda: service.ask(question, top))
 
     @server.tool()
     async def ask(question: str) -> Asked:
@@ -84,7 +84,8 @@ def create_mcp(service: Service, settings: Settings | None = None) -> MCPServer:
     async def search(query: str, top: int = 5) -> list[Found]:
         """The passages that fit a query best, best first, whether or not they answer it."""
         with _errors():
-            return [_found(each) for each in (await answered(query, max(1, min(top, _MOST))))["ranking"]]
+            plain = as_plain(await answered(query, max(1, min(top, _MOST))))
+            return [_found(each) for each in plain["ranking"]]
 
     @server.tool()
     async def read_passage(id: str, around: int = 1) -> Read:
@@ -105,7 +106,8 @@ def _errors() -> Iterator[None]:
         raise ToolError(refusal.message) from None
 
 
-def _asked(plain: dict[str, Any], service: Service) -> Asked:
+def _asked(result: Answer | Abstention, service: Service) -> Asked:
+    plain = as_plain(result)
     if plain["abstained"]:
         nearest = plain["nearest"] and _found(plain["nearest"])
         return Asked(answered=False, reason=plain["reason"], confidence=plain["confidence"], nearest=nearest)
@@ -115,7 +117,7 @@ def _asked(plain: dict[str, Any], service: Service) -> Asked:
         quote=passage.quote,
         passage=passage,
         confidence=plain["confidence"],
-        promise=service.promise if plain["certificate"] else None,
+        promise=service.promise_of(result),
     )
 
 

@@ -114,8 +114,11 @@ class Server:
         return 0.0 if gate is None else float(getattr(gate, fact))
 
     def _drift(self) -> float:
-        gate = None if self.service is None else self.service.gate
-        return 0.0 if gate is None else apart(self.figures.last, gate.confidences)
+        gates = [] if self.service is None else [self.service.gate, self.service.of_rows]
+        last = self.figures.last
+        return max(
+            (apart(last[each.plain_threshold], each.confidences) for each in gates if each), default=0.0
+        )
 
     def _passages(self) -> int:
         service = self.service

@@ -33,6 +33,7 @@ class Shown:
             emit(as_plain(result), indent)
         else:
             library, gate = self.session.library, self.session.gate_for(result.ranking)
-            least = self.session.least if self.session.least > LEAST else None
+            enough = self.session.least_for(result.ranking)
+            least = enough if enough > LEAST else None
             show(result, stdout(), library.stem, gate, self.explain, isinstance(library, ReadBase), least)
         sys.stdout.flush()

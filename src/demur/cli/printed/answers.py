@@ -72,6 +72,7 @@ class Answered(Passage):
     """The passage that answers, its confidence, and the grounds of the promise."""
 
     confidence: float | None
+    threshold: float | None
     certificate: Certificate | None
     same_question: bool
 
@@ -83,6 +84,7 @@ class Ask(TypedDict):
     abstained: bool
     reason: str | None
     confidence: float | None
+    threshold: float | None
     certificate: Certificate | None
     answer: Answered | None
     nearest: Passage | None

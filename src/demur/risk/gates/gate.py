@@ -76,7 +76,8 @@ class Gate:
         confidence = float(self._qualifier.confidence([pool], [np.array(ranking.scores, np.float64)])[0])
         if np.isnan(confidence):
             return Verdict(confidence, "its confidence is not a number")
-        return Verdict(confidence, "" if confidence >= self.threshold else self._refusal(confidence))
+        refusal = "" if confidence >= self.threshold else self._refusal(confidence)
+        return Verdict(confidence, refusal, self.plain_threshold)
 
     def _refusal(self, confidence: float) -> str:
         shown, least = told_apart(confidence, self.threshold)

@@ -170,7 +170,7 @@ class Base:
         try:
             saved = open_gate(self.library.gate_file())
             gate = BaseGate.opened(saved, self._plain.search, self._plain.reader, self.lapse)
-            self._session = replace(self._plain, gate=gate, of_rows=None)
+            self._session = replace(self._plain, gate=gate, of_rows=None)  # which judges rows, too
             _log.info("the gate of the base is in force")
         except DemurError as error:
             _log.warning("no gate is set: %s", error)

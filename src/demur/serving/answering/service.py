@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from demur.asking import Library, Session
 from demur.asking.gates.base_gate import BaseGate
-from demur.asking.gates.gate import is_for_files
+from demur.asking.gates.gate import gate_of_rows, is_for_files
 from demur.asking.library import Documents
 from demur.asking.meaning.ranker import ByMeaning
 from demur.asking.packaged import MEANING
@@ -65,7 +65,7 @@ class Service:
         given = Given.open(ranker, gate, reader)
         base = Base.open(path, ranker, gate, reader, risk, lapse, tended)
         service = cls(given, base.current(), name or base.path.name, base=base)
-        service._find_risks()
+        service._find_risks(gate is None)
         service.warm()
         return service
 
@@ -89,7 +89,7 @@ class Service:
         if documents is not None:
             session = Session.open(documents(), ranker, gate, reader, risk, stem)
         service = cls(given, session, name)
-        service._find_risks()
+        service._find_risks(gate is None)
         service.warm()
         return service
 
@@ -136,6 +136,19 @@ class Service:
         return None if judge is None else judge.promise
 
     @property
+    def of_rows(self) -> SavedGate | None:
+        """The gate that judges in place of the other where a passage has a question of its own, if any."""
+        session = self.session if self.base is None else self.base.session
+        return None if session is None else session.of_rows
+
+    def promise_of(self, result: Answer | Abstention) -> str | None:
+        """What is promised of this one, in plain words."""
+        if result.certificate is None:
+            return None
+        rows = self.of_rows
+        return rows.promise if rows and result.certificate == rows.certificate else self.promise
+
+    @property
     def _judge(self) -> object | None:
         if self.base is not None:
             return self.base.session.gate
@@ -177,8 +190,11 @@ class Service:
         known_risks = ", ".join(f"{each:g}" for each in sorted(self.sessions)) or "none"
         raise NotHere(f"no gate here promises a risk of {risk:g}; there are gates for: {known_risks}")
 
-    def _find_risks(self) -> None:
-        """Note the gates that lie beside the one in use and are for the same ranker."""
+    def _find_risks(self, unnamed: bool) -> None:
+        """Note the gates that lie beside the one in use and are for the same ranker.
+
+        A gate that nobody named leaves rows of an FAQ to another of its risk, if there is one.
+        """
         if self.session is None or not isinstance(self.session.gate, SavedGate):
             return  # that of a base comes and goes, and is looked up when it is asked for
         mine = self.session.gate
@@ -188,4 +204,7 @@ class Service:
         for gate in gates(Path(mine.place)).gates:
             alike = gate.certificate.ranker_fingerprint == mine.certificate.ranker_fingerprint
             if alike and is_for_files(gate) == is_for_files(mine):
-                self.sessions.setdefault(gate.certificate.risk, replace(self.session, gate=gate))
+                rows = gate_of_rows(gate) if unnamed else None
+                self.sessions.setdefault(
+                    gate.certificate.risk, replace(self.session, gate=gate, of_rows=rows)
+                )

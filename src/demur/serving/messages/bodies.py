@@ -206,6 +206,7 @@ class Answered(Passage):
     """The passage that answers, with how sure that is and what is promised."""
 
     confidence: float | None = None
+    threshold: float | None = None
     certificate: dict[str, Any] | None = None
     same_question: bool = False
 
@@ -217,6 +218,8 @@ class AskAnswer(BaseModel):
     abstained: bool
     reason: str | None = None
     confidence: float | None = None
+    threshold: float | None = None
+    """The confidence below which nothing is answered."""
     certificate: dict[str, Any] | None = None
     answer: Answered | None = None
     nearest: Passage | None = None
@@ -246,6 +249,9 @@ class Info(BaseModel):
     promise: str | None = None
     risks: list[float]
     threshold: float | None = None
+    faq_promise: str | None = None
+    """What is promised instead where the first passage answers a question of its own, as in an FAQ."""
+    faq_threshold: float | None = None
     knowledge_base: bool = False
     read_only: bool = False
     generation: int | None = None

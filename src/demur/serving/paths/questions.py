@@ -53,7 +53,7 @@ def paths(server: Server) -> APIRouter:
 
         result = await server.do(request, DEPTH, answer)
         plain: dict[str, Any] = as_plain(result)
-        server.figures.judged("ask", plain["abstained"], plain["confidence"])
+        server.figures.judged("ask", plain["abstained"], plain["confidence"], plain["threshold"])
         if server.settings.keep_questions and server.ready().base is not None:
             await server.looked(lambda kb: kb.keep_questions([body.question]))
         return AskAnswer.model_validate(plain)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,8 @@ class Figures:
             "0 until 50 are there.",
             registry=of,
         )
-        self.last: deque[float] = deque(maxlen=_LAST)
-        """The last confidences of answers to questions."""
+        self.last: dict[float | None, deque[float]] = defaultdict(partial(deque, maxlen=_LAST))
+        """The last confidences of answers to questions, by the threshold that they were held against."""
         self.ready = Gauge("demur_ready", "1 once the models are loaded.", registry=of)
 
     def stage(self, name: str, seconds: float) -> None:
@@ -75,14 +76,16 @@ class Figures:
         finally:
             self.stage(name, time.perf_counter() - began)
 
-    def judged(self, path: str, abstained: bool, confidence: float | None) -> None:
+    def judged(
+        self, path: str, abstained: bool, confidence: float | None, threshold: float | None = None
+    ) -> None:
         """Note how sure an answer was, and whether it was withheld."""
         if abstained:
             self.abstentions.labels(path).inc()
         if confidence is not None:
             self.confidence.labels(path).observe(confidence)
             if path == "ask":
-                self.last.append(confidence)
+                self.last[threshold].append(confidence)
 
     def page(self) -> bytes:
         """All of it, as Prometheus reads it."""

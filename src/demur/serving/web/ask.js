@@ -26,8 +26,8 @@ function passage(one, title) {
   return el("div", { class: "card" }, title && el("h3", {}, title), el("blockquote", {}, ...marked(one.text, one.span)), source(one));
 }
 
-function shown(said, info) {
-  const least = said.certificate ? info.threshold : null;
+function shown(said) {
+  const least = said.certificate ? said.threshold : null;
   const rest = said.ranking.slice(1);
   const more = rest.length
     ? el("details", {}, el("summary", {}, said.abstained ? "What else was found" : "What came next"), ...rest.map((one) => passage(one)))
@@ -80,7 +80,7 @@ at("form").addEventListener("submit", async (event) => {
   try {
     const said = await api("POST", "/v1/ask", { question, top: 5 });
     await look();
-    put(at("answer"), ...shown(said, info));
+    put(at("answer"), ...shown(said));
     history.replaceState(null, "", `/#${encodeURIComponent(question)}`);
   } catch (error) {
     put(at("answer"));

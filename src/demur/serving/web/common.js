@@ -107,8 +107,9 @@ export function marked(text, span) {
 // What is promised, and whether that is about these documents.
 export function promised(info) {
   if (!info.promise) return info.documents === null ? "" : "Nothing is promised: there is no gate for these documents. Label some questions to make one.";
-  if (info.calibrated_on !== null || !info.knowledge_base) return info.promise;
-  return `${info.promise} They were not about your documents: label some questions of your own to have a promise about these.`;
+  const promise = info.faq_promise ? `${info.promise} For entries of an FAQ: ${info.faq_promise}` : info.promise;
+  if (info.calibrated_on !== null || !info.knowledge_base) return promise;
+  return `${promise} They were not about your documents: label some questions of your own to have a promise about these.`;
 }
 
 export function source(passage) {

@@ -21,6 +21,7 @@ async function look() {
       ["Calibrated on", info.calibrated_on === null ? null : `generation ${info.calibrated_on}`],
       ["Changed since", info.changed_since === null ? null : percent(info.changed_since)],
       ["Threshold", info.threshold === null ? null : info.threshold.toFixed(3)],
+      ["Threshold for FAQs", info.faq_threshold === null ? null : info.faq_threshold.toFixed(3)],
       ["Changes over HTTP", info.knowledge_base ? (info.read_only ? "refused" : "allowed") : null],
       ["Ranker of documents", info.ranker],
       ["Ranker of texts that are sent", info.model_id],
