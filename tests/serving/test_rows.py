@@ -73,8 +73,8 @@ def test_drift_holds_each_gates_confidences_against_its_own() -> None:
 
 
 def test_the_gate_of_a_base_judges_its_rows_too(tmp_path: Path) -> None:
-    lent = "".join(f"How long is a {tool} lent?,A {tool} is lent for {n + 2} days.\n" for n, tool in enumerate(TOOLS))
-    path = made(tmp_path, {"faq.csv": f"question,answer\n{lent}"})
+    lent = [f"How long is a {tool} lent?,A {tool} is lent for {n + 2} days." for n, tool in enumerate(TOOLS)]
+    path = made(tmp_path, {"faq.csv": "\n".join(["question,answer", *lent])})
     with asked(lambda: Service.over(path)) as client:
         assert client.get("/info").json()["faq_promise"] == open_gate(ROW_GATES).promise
         gated(client)
