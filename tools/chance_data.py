@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from demur.reading.readers.mini import Mini
 from demur.training.readers.mini_confidence import among_others
 from demur.types import Candidate, FloatArray, Pool
 from tools.chance_misses import near_misses
+from tools.written import WRITTEN_BOOKS, WRITTEN_FAQS, is_written, written
 
 LEARN = {
     "wikiqa/dev": 300,
@@ -30,18 +30,15 @@ LEARN = {
     "antique/dev": 200,
     "semeval2016/dev": 250,
     "squad/2.0/train/held": 400,
+    f"{WRITTEN_BOOKS}learn": 1400,
 }
 AS_FAQ = " as an FAQ"
 MISSED = "near misses"
-WRITTEN = "written FAQs/"
-WRITTEN_HERE = Path(__file__).parent / "faqs"
-"""FAQs that were written for this, each with questions in other words, near misses and others: those in
-`learn` teach the chance, on those in `gate` the gate is calibrated, and those in `test` are tests."""
 FAQ_LEARN = {
     f"semeval2016/train-part2{AS_FAQ}, even": 172,
     f"semeval2016/train-part2{AS_FAQ}, even, turned": 172,
     f"semeval2016/train-part2{AS_FAQ}, even, {MISSED}": 172,
-    f"{WRITTEN}learn": 300,
+    f"{WRITTEN_FAQS}learn": 300,
 }
 """Of these is learnt what is known of rows with a question of their own. `even` is every other thread: the
 gates are calibrated on the others. `turned` asks the bodies, of an FAQ of the subjects (see `rows_of`)."""
@@ -54,12 +51,13 @@ TEST = {
     "covidfaq/test": 160,
     f"semeval2016/test{AS_FAQ}": 327,
     f"selqa/test{AS_FAQ}": 158,
-    f"{WRITTEN}test": 180,
+    f"{WRITTEN_FAQS}test": 180,
     "fiqa/test": 120,
     "squad/2.0/dev": 300,
     "example/questions": 40,
+    f"{WRITTEN_BOOKS}test": 280,
 }
-FAQS = ("covidfaq/test", f"semeval2016/test{AS_FAQ}", f"{WRITTEN}test", f"selqa/test{AS_FAQ}")
+FAQS = ("covidfaq/test", f"semeval2016/test{AS_FAQ}", f"{WRITTEN_FAQS}test", f"selqa/test{AS_FAQ}")
 """Those of them whose candidates have questions of their own."""
 NEAR_MISSES = f"{FAQS[-1]}, {MISSED}"
 """As they are learnt from, on a test set."""
@@ -73,6 +71,8 @@ LARGE = {
     "example/questions": 12,
     "squad/2.0/dev": 12,
     "squad/2.0/train/held": 12,
+    f"{WRITTEN_BOOKS}learn": 12,
+    f"{WRITTEN_BOOKS}test": 12,
 }
 """Where many are found, only as many as `ask` reads."""
 ALL = 10_000
@@ -108,7 +108,7 @@ def seen(name: str, count: int, cache: Path) -> list[Seen]:
 def _seen(name: str, count: int) -> Iterator[Seen]:
     mini = Mini()
     for pool, library in asked_of(name, count):
-        if pool.positives > 0 or MISSED in name or name.startswith(WRITTEN):
+        if pool.positives > 0 or MISSED in name or is_written(name):
             read = name not in (*FAQ_LEARN, NEAR_MISSES)
             found = _signals(pool, library, mini if read else None, LARGE.get(name, DEPTH))
             if len(found.right):
@@ -117,24 +117,10 @@ def _seen(name: str, count: int) -> Iterator[Seen]:
 
 def asked_of(name: str, count: int) -> Iterator[tuple[Pool, Library]]:
     """The questions of a set, and what each is asked of."""
-    if name.startswith(WRITTEN):
+    if is_written(name):
         return written(name)
     some = as_faq(rows_of(name)) if AS_FAQ in name else beside(drawn(name, count), name)
     return near_misses(some) if MISSED in name else some
-
-
-def written(name: str) -> Iterator[tuple[Pool, Library]]:
-    """What is asked of FAQs that were written for this, and the FAQ; a near miss has no right row there."""
-    for path in sorted((WRITTEN_HERE / name.removeprefix(WRITTEN)).glob("*.csv")):
-        library = Library(path)
-        for number, line in enumerate(path.with_suffix(".asks.jsonl").read_text("utf-8").splitlines()):
-            said = json.loads(line)
-            right = [] if said["row"] is None else [library.passage(said["row"])]
-            candidates = [Candidate(each.id, each.searched, 1) for each in right] or [Candidate("", "", 0)]
-            yield (
-                Pool(f"{path.stem}-{number}", said["asks"], tuple(candidates), {"kind": said["kind"]}),
-                library,
-            )
 
 
 def rows_of(name: str) -> Iterator[tuple[Passage, str | None]]:

@@ -32,11 +32,12 @@ from demur.risk.gates.several import calibrate_each
 from demur.training.readers.mini_confidence import among_others
 from demur.training.recipes.stages import Recipe
 from demur.types import Pool
-from tools.chance_data import ALL, AS_FAQ, LEARN, MISSED, WRITTEN, as_faq, beside, drawn, rows_of, written
+from tools.chance_data import ALL, AS_FAQ, LEARN, MISSED, as_faq, beside, drawn, rows_of
 from tools.chance_data import FAQS as FAQS_TESTED
 from tools.chance_misses import near_misses
 from tools.make_encoder import RECIPE as ENCODER
 from tools.make_mini import HELD, RECIPES, RISKS, SURE, USUAL, held_out
+from tools.written import WRITTEN_FAQS, written
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "results" / "asking" / "gate.json"
@@ -86,7 +87,7 @@ def main() -> None:
         *_written("gate", "near")[::NEAR],
         *_written("gate", "far"),
     ]
-    of_rows = _gates(proof_of_rows, *FAQS, MISSED, f"{WRITTEN}gate")
+    of_rows = _gates(proof_of_rows, *FAQS, MISSED, f"{WRITTEN_FAQS}gate")
     for made, folder in ((gates, MEANING_GATES), (of_rows, ROW_GATES)):
         folder.mkdir(parents=True, exist_ok=True)
         made.save(folder)
@@ -101,7 +102,9 @@ def main() -> None:
     of_faq = {"what it is calibrated on": proof_of_rows}
     of_faq |= {name: tested[name] for name in FAQS_TESTED if name in tested}
     of_faq |= {f"{name}, {MISSED}": list(_missed(name)) for name in FAQS_TESTED if AS_FAQ in name}
-    of_faq |= {f"{WRITTEN}test, {kind}": _written("test", kind) for kind in ("paraphrase", "near", "far")}
+    of_faq |= {
+        f"{WRITTEN_FAQS}test, {kind}": _written("test", kind) for kind in ("paraphrase", "near", "far")
+    }
     rows["FAQs, by their own gate"] = _rows(of_rows.gates, of_faq)
     others = {kind: [pool for name in KINDS if name != kind for pool in proof[name]] for kind in KINDS}
     rows["calibrated without this kind"] = {
@@ -187,7 +190,7 @@ def _missed(name: str) -> Iterator[Pool]:
 
 def _written(part: str, kind: str) -> list[Pool]:
     """What is asked of FAQs that were written for this, judged: questions of one kind."""
-    some = [each for each in written(f"{WRITTEN}{part}") if kind == each[0].extra["kind"]]
+    some = [each for each in written(f"{WRITTEN_FAQS}{part}") if kind == each[0].extra["kind"]]
     return [judged for pool, library in some for judged in judged_pools(by_meaning(library), [pool])]
 
 
