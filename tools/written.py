@@ -16,6 +16,7 @@ from demur.kb.passages import Passage
 from demur.types import Candidate, Pool
 
 WRITTEN_FAQS, WRITTEN_BOOKS = "written FAQs/", "written handbooks/"
+PARTS = ("learn", "gate", "test")
 _HERE = Path(__file__).parent
 _PLACES = {WRITTEN_FAQS: (_HERE / "faqs", "*.csv"), WRITTEN_BOOKS: (_HERE / "handbooks", "*.md")}
 
