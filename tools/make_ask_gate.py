@@ -37,15 +37,16 @@ from tools.chance_data import FAQS as FAQS_TESTED
 from tools.chance_misses import near_misses
 from tools.make_encoder import RECIPE as ENCODER
 from tools.make_mini import HELD, RECIPES, RISKS, SURE, USUAL, held_out
-from tools.written import WRITTEN_FAQS, written
+from tools.written import NONE, WRITTEN_BOOKS, WRITTEN_FAQS, written
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "results" / "asking" / "gate.json"
 QUESTIONS = 4000  # of SQuAD, as for mini: half of them taught its confidence, and say nothing here
 FAQS = f"semeval2016/train-part2{AS_FAQ}, odd", f"semeval2016/dev{AS_FAQ}"
 """Threads that become FAQs: those that taught the chance nothing."""
-DATA = "squad/2.0/train held out", "selqa/dev"
-KINDS = ("squad", "selqa", "faq")
+DATA = "squad/2.0/train held out", "selqa/dev", f"{WRITTEN_BOOKS}gate"
+KINDS = ("squad", "selqa", "handbooks", "faq")
+FEWER = 3  # of every so many of SQuAD's questions one is asked, so that there are about as many of each kind
 THIRD, SIXTH = 3, 6  # of every so many questions one has no answer
 NEAR = 4  # of every so many near misses that were written one is taken, so that a third has no answer
 TEST = {
@@ -77,15 +78,20 @@ def main() -> None:
     """Calibrate, and measure elsewhere."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     of_faqs = (pool for name in FAQS for pool in _of_faq(name))
-    proof = {kind: list(found) for kind, found in zip(KINDS, (_squad(), _selqa(), of_faqs), strict=True)}
+    proof = {
+        kind: list(found)
+        for kind, found in zip(
+            KINDS, (_squad(), _selqa(), _written(WRITTEN_BOOKS, "gate"), of_faqs), strict=True
+        )
+    }
     _say(f"calibrated on { ({kind: len(found) for kind, found in proof.items()}) }")
     of_text = {kind: proof[kind] for kind in KINDS[:-1]}
     gates = _gates([pool for found in of_text.values() for pool in found], *DATA)
     proof_of_rows = [pool for name in FAQS for pool in _with_near_misses(name)]
     proof_of_rows += [
-        *_written("gate", "paraphrase"),
-        *_written("gate", "near")[::NEAR],
-        *_written("gate", "far"),
+        *_written(WRITTEN_FAQS, "gate", "paraphrase"),
+        *_written(WRITTEN_FAQS, "gate", "near")[::NEAR],
+        *_written(WRITTEN_FAQS, "gate", "far"),
     ]
     of_rows = _gates(proof_of_rows, *FAQS, MISSED, f"{WRITTEN_FAQS}gate")
     for made, folder in ((gates, MEANING_GATES), (of_rows, ROW_GATES)):
@@ -95,6 +101,8 @@ def main() -> None:
     tested = {name: list(_asked(drawn(name, count), name)) for name, count in TEST.items()}
     for name in (f"semeval2016/test{AS_FAQ}", f"selqa/test{AS_FAQ}"):
         tested[name] = list(_of_faq(name))
+    tested[f"{WRITTEN_BOOKS}test"] = _written(WRITTEN_BOOKS, "test")
+    tested |= {f"{WRITTEN_BOOKS}test, {kind}": _written(WRITTEN_BOOKS, "test", kind) for kind in NONE}
     rows = {"among those it is calibrated on": _rows(gates.gates, of_text)}
     rows["on test sets"] = _rows(
         gates.gates, {name: found for name, found in tested.items() if name not in FAQS_TESTED}
@@ -103,7 +111,7 @@ def main() -> None:
     of_faq |= {name: tested[name] for name in FAQS_TESTED if name in tested}
     of_faq |= {f"{name}, {MISSED}": list(_missed(name)) for name in FAQS_TESTED if AS_FAQ in name}
     of_faq |= {
-        f"{WRITTEN_FAQS}test, {kind}": _written("test", kind) for kind in ("paraphrase", "near", "far")
+        f"{WRITTEN_FAQS}test, {kind}": _written(WRITTEN_FAQS, "test", kind) for kind in ("paraphrase", *NONE)
     }
     rows["FAQs, by their own gate"] = _rows(of_rows.gates, of_faq)
     others = {kind: [pool for name in KINDS if name != kind for pool in proof[name]] for kind in KINDS}
@@ -158,7 +166,8 @@ def _squad() -> Iterator[Pool]:
     seen = {pool.id for name in HELD for pool in drawn(name, LEARN.get(name, 0))}
     chosen = {pool.id for pool in proof if "answers" in pool.extra} - seen
     every = among_others([pool for name in HELD for pool in pools(name)], others=ALL)
-    yield from _asked((pool for pool in every if pool.id in chosen), "squad")
+    asked = [pool for pool in every if pool.id in chosen]
+    yield from _asked(asked[::FEWER], "squad")
 
 
 def _selqa() -> Iterator[Pool]:
@@ -188,9 +197,9 @@ def _missed(name: str) -> Iterator[Pool]:
         yield from judged_pools(by_meaning(library), [pool])
 
 
-def _written(part: str, kind: str) -> list[Pool]:
-    """What is asked of FAQs that were written for this, judged: questions of one kind."""
-    some = [each for each in written(f"{WRITTEN_FAQS}{part}") if kind == each[0].extra["kind"]]
+def _written(of: str, part: str, kind: str = "") -> list[Pool]:
+    """What is asked of FAQs or handbooks that were written for this, judged: all, or one kind."""
+    some = [each for each in written(f"{of}{part}") if kind in ("", each[0].extra["kind"])]
     return [judged for pool, library in some for judged in judged_pools(by_meaning(library), [pool])]
 
 

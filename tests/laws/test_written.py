@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tools.written import PARTS, WRITTEN_BOOKS, WRITTEN_FAQS, written
+from tools.written import NONE, PARTS, WRITTEN_BOOKS, WRITTEN_FAQS, written
 
 from demur.types import Pool
 
@@ -18,8 +18,8 @@ def test_each_question_has_one_right_passage_or_none(name: str) -> None:
     for pool, _ in written(name):
         kind = pool.extra["kind"]
         kinds.setdefault(_file(pool), Counter())[kind] += 1
-        assert sum(each.label or 0 for each in pool.candidates) == (kind not in ("near", "far")), pool.id
-    assert kinds and all(min(some[kind] for kind in ("near", "far")) >= 8 for some in kinds.values())
+        assert sum(each.label or 0 for each in pool.candidates) == (kind not in NONE), pool.id
+    assert kinds and all(min(some[kind] for kind in NONE) >= 8 for some in kinds.values())
 
 
 def test_nothing_is_asked_twice_of_a_file_and_no_part_has_a_file_of_another() -> None:
