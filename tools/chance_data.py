@@ -21,10 +21,8 @@ from demur.reading.readers.mini import Mini
 from demur.training.readers.mini_confidence import among_others
 from demur.types import Candidate, FloatArray, Pool
 from tools.chance_misses import near_misses
-from tools.written import SHELVES, WRITTEN_BOOKS, WRITTEN_FAQS, is_written, written
+from tools.written import WRITTEN_BOOKS, WRITTEN_FAQS, is_written, written
 
-BOOKS = tuple(f"{WRITTEN_BOOKS}learn, {shelf}" for shelf in SHELVES)
-"""Handbooks are what `ask` is for, so they count as five sets."""
 LEARN = {
     "wikiqa/dev": 300,
     "trecqa/dev": 90,
@@ -32,7 +30,6 @@ LEARN = {
     "antique/dev": 200,
     "semeval2016/dev": 250,
     "squad/2.0/train/held": 400,
-    **dict.fromkeys(BOOKS, 280),
 }
 AS_FAQ = " as an FAQ"
 MISSED = "near misses"
@@ -73,7 +70,6 @@ LARGE = {
     "example/questions": 12,
     "squad/2.0/dev": 12,
     "squad/2.0/train/held": 12,
-    **dict.fromkeys(BOOKS, 12),
     f"{WRITTEN_BOOKS}test": 12,
 }
 """Where many are found, only as many as `ask` reads."""

@@ -28,7 +28,6 @@ from demur.logistic import fit, softened
 from demur.types import FloatArray, Pool
 from tools.chance_data import FAQ_LEARN, FAQS, LEARN, MISSED, NEAR_MISSES, TEST, Seen, seen
 from tools.chance_levels import CHOICES, FAQ_CHOICES, Firsts, chosen, firsts, left_out, levels, told_apart
-from tools.written import is_written
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "results" / "asking" / "chance.json"
@@ -143,20 +142,15 @@ def family(name: str) -> str:
 def tried(name: str, learnt_from: LearntFrom, some: Sequence[Seen]) -> dict[str, Any]:
     """Each part alone, and the whole as it is learnt without this set.
 
-    Rows of FAQs are learnt from one forum alone, also for that forum's test set; what was written for this
-    has other files to learn from.
+    Rows of FAQs are learnt from one forum alone, also for that forum's test set.
     """
     others = {
-        part: [
-            found
-            for other, found in each.items()
-            if part == "own" or is_written(other) or family(other) != family(name)
-        ]
+        part: [found for other, found in each.items() if part == "own" or family(other) != family(name)]
         for part, each in learnt_from.items()
     }
     used = "own" if name in FAQS else "read"
     row: dict[str, Any] = {"questions": len(some)}
-    known = {family(other) for other in learnt_from[used] if used == "own" or is_written(other)}
+    known = {family(other) for other in learnt_from[used]} if used == "own" else set()
     row["learnt without"] = None if family(name) in known else family(name)
     there = [each for each in some if each.positives]
     row |= {part: measured([each.table[:, at] for each in there], there) for part, at in PARTS.items()}

@@ -16,8 +16,6 @@ from demur.kb.passages import Passage
 from demur.types import Candidate, Pool
 
 WRITTEN_FAQS, WRITTEN_BOOKS = "written FAQs/", "written handbooks/"
-SHELVES = ("a", "b", "c", "d", "e")
-"""Handbooks to learn from may be asked for by fifths, as in `learn, a`."""
 NONE = ("near", "far")
 """The kinds of questions that have no answer."""
 PARTS = ("learn", "gate", "test")
@@ -34,9 +32,7 @@ def written(name: str) -> Iterator[tuple[Pool, Library]]:
     """What is asked, and the file that is asked; where nothing is right, the candidate is an empty one."""
     of = next(each for each in _PLACES if name.startswith(each))
     folder, files = _PLACES[of]
-    part, _, shelf = name.removeprefix(of).partition(", ")
-    every = sorted((folder / part).glob(files))
-    for path in every[SHELVES.index(shelf) :: len(SHELVES)] if shelf else every:
+    for path in sorted((folder / name.removeprefix(of)).glob(files)):
         library = Library(path)
         passages = [library.passage(place) for place in range(len(library))]
         for number, line in enumerate(path.with_suffix(".asks.jsonl").read_text("utf-8").splitlines()):
