@@ -6,6 +6,9 @@ are learnt once more without each set, and tried on that set's test questions: e
 What ranks passages that the network has read is chosen from a grid: the most weight on meaning with which no
 dev set loses more than .005 to its best part. The likeliest weights would follow the sets where the network
 is at its best, and be wrong by far where it is not.
+
+Which passages are looked at depends on the chance that is in the package, as what `ask` reads does: run it
+again until the weights stay.
 """
 
 from __future__ import annotations
