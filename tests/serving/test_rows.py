@@ -11,6 +11,7 @@ from mcp import Client
 from demur.asking import Passage, packaged
 from demur.asking.gates.gate import open_gate
 from demur.asking.packaged import MEANING_GATES, ROW_GATES
+from demur.embedders.encoders import packaged as encoder
 from demur.serving.answering.service import Service
 from demur.serving.assistants import create_mcp
 from demur.serving.server import Settings
@@ -18,7 +19,8 @@ from serving.based import TOOLS, made
 from serving.made import TEXTS, asked, server_of
 from serving.test_labels import gated
 
-pytestmark = pytest.mark.skipif(not packaged.there(), reason="the packaged model is not here")
+HERE = packaged.there() and encoder.there()  # they lie in git and in the wheel, so CI skips nothing
+pytestmark = pytest.mark.skipif(not HERE, reason="the packaged models are not here")
 
 ROW = Passage("1", "At the desk, by card or in cash.", heading="How can I pay?", question="How can I pay?")
 OF_ROW, OF_TEXT = "In which ways may one pay?", "How long are saws lent?"
@@ -79,6 +81,9 @@ def test_the_gate_of_a_base_judges_its_rows_too(tmp_path: Path) -> None:
         assert client.get("/info").json()["faq_promise"] == open_gate(ROW_GATES).promise
         gated(client)
         info = client.get("/info").json()
-        assert info["faq_promise"] is None and info["calibrated_on"] is not None
+        assert info["faq_promise"] is info["faq_threshold"] is None
+        assert info["promise"].endswith(f"certified on generation {info['calibrated_on']}.")
         said = client.post("/v1/ask", json={"question": f"For how long may I have a {TOOLS[70]}?"}).json()
-    assert said["certificate"]["generation"] == info["calibrated_on"]
+    assert (
+        said["certificate"]["generation"] == info["calibrated_on"] and said["threshold"] == info["threshold"]
+    )
