@@ -69,7 +69,7 @@ def test_a_gate_that_does_not_fit_a_budget_says_so(caplog: pytest.LogCaptureFixt
     session = Session.open(Library(TEXTS), budget="150ms")
     theirs = find_gate(None, "meaning", files=True)
     assert theirs is not None
-    assert session.gate is None and session.least == theirs.threshold, "no less careful for it"
+    assert session.gate is None and session.rule.least == theirs.threshold, "no less careful for it"
     assert (
         "the gate is set aside: within 150ms 3 passages are read, it holds for 12; allow more" in caplog.text
     )

@@ -89,7 +89,7 @@ def test_where_vectors_are_missing_no_gate_promises_anything(
     made = KnowledgeBase(tmp_path / "new.kb")
     made.put("faq", FAQ)
     session = Session.open(made)
-    assert made.embedded == 0 and session.gate is None and session.least > LEAST
+    assert made.embedded == 0 and session.gate is None and session.rule.least > LEAST
     assert "the gate is set aside: a gate holds where passages have vectors, which 2 of 2 lack" in caplog.text
     with pytest.raises(UsageError, match="to make them: demur kb update"):
         Session.open(made, risk=0.2)

@@ -71,13 +71,13 @@ def test_it_holds_for_what_ranks_as_it_was_calibrated(
     assert not caplog.text
     session = Session.open(TEXTS, stem="none")
     assert session.gate is None and "with stem=english, not with stem=none" in caplog.text
-    assert f"what is less likely than {session.least:.2g} is no answer" in caplog.text
+    assert f"what is less likely than {session.rule.least:.2g} is no answer" in caplog.text
     refused = session.ask("Who won the chess championship?")
     assert isinstance(refused, Abstention) and "the threshold of the gate that is set aside" in refused.reason
     capsys.readouterr()
     Shown(session).answer("How long are saws lent?")
     shown = " ".join(capsys.readouterr().out.split())
-    assert f"where {session.least:.2g} is enough. The gate is set aside, so nothing is promised" in shown
+    assert f"where {session.rule.least:.2g} is enough. The gate is set aside, so nothing is promised" in shown
     caplog.clear()
     assert Session.open(TEXTS, budget="0.1ms").gate is None and "the gate is set aside" in caplog.text
 
@@ -87,27 +87,28 @@ def test_a_gate_set_aside_leaves_each_kind_of_passage_its_own_threshold() -> Non
     of_row, of_text = (
         session.ask(asks) for asks in ("In which ways may one pay?", "How long are saws lent?")
     )
-    assert session.gate is None and session.of_rows is None
-    assert of_row.threshold == session.least_of_rows == open_gate(ROW_GATES).threshold
-    assert of_text.threshold == session.least == open_gate(MEANING_GATES).threshold
+    assert session.gate is None and session.gate_of_rows is None and session.of_rows is not None
+    assert of_row.threshold == session.of_rows.least == open_gate(ROW_GATES).threshold
+    assert of_text.threshold == session.rule.least == open_gate(MEANING_GATES).threshold
 
 
 def test_rows_of_an_faq_have_a_gate_of_their_own() -> None:
     session = Session.open([ROW, *TEXTS])
-    assert session.of_rows == open_gate(ROW_GATES) and session.of_rows.certificate["risk"] == 0.2
+    rows = session.gate_of_rows
+    assert rows == open_gate(ROW_GATES) and rows.certificate["risk"] == 0.2
     of_row, of_text = (
         session.ask(asks) for asks in ("In which ways may one pay?", "How long are saws lent?")
     )
-    assert [each.certificate == session.of_rows.certificate for each in (of_row, of_text)] == [True, False]
-    assert session.gate_for(of_text.ranking) == session.gate == open_gate(MEANING_GATES)
-    assert session.gate_for(of_row.ranking) == session.of_rows
+    assert [each.certificate == rows.certificate for each in (of_row, of_text)] == [True, False]
+    assert session.rule_for(of_text.ranking).gate == session.gate == open_gate(MEANING_GATES)
+    assert session.rule_for(of_row.ranking).gate == rows
     for other in (
         Session.open([ROW], gate="none"),
         Session.open([ROW], gate=MEANING_GATES),
         Session.open([ROW], ranker=NAME),
     ):
         assert other.of_rows is None
-    least = {risk: Session.open([ROW], risk=risk).of_rows for risk in (0.3, 0.4)}
+    least = {risk: Session.open([ROW], risk=risk).gate_of_rows for risk in (0.3, 0.4)}
     assert all(gate is not None and gate.certificate["risk"] == risk for risk, gate in least.items())
 
 

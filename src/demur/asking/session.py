@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TypeGuard, cast
 
 from demur.asking import packaged
 from demur.asking.answering import Asked
@@ -35,11 +35,21 @@ from demur.rankers import Ranker
 from demur.risk.thresholds.bounds import check_promise
 from demur.types import Abstention, Answer, Ranking
 
-if TYPE_CHECKING:
-    from demur.risk.gates.gate import Gate as SavedGate
-
 _ONE_AT_A_TIME = RLock()  # models are shared by sessions, and some change while they run
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What decides whether the first passage is the answer."""
+
+    gate: Gate | None = None
+    least: float = LEAST
+    """The chance below which nothing is answered where no gate judges."""
+
+    def set_aside(self) -> Rule:
+        """Without its promise, but no less careful."""
+        return self if self.gate is None else Rule(None, max(LEAST, least_of(self.gate)))
 
 
 @dataclass(frozen=True)
@@ -52,13 +62,9 @@ class Session:
     search: Search
     reader: object | None = None
     """Who quotes; without one, the sentence that shares the weightiest words is quoted."""
-    gate: Gate | None = None
-    least: float = LEAST
-    """The chance below which nothing is answered where no gate judges."""
-    of_rows: SavedGate | None = None
-    """What judges in the gate's place where the first passage has a question of its own, as in an FAQ."""
-    least_of_rows: float | None = None
-    """The same for such a passage, where that is another chance."""
+    rule: Rule = Rule()
+    of_rows: Rule | None = None
+    """The rule where the first passage has a question of its own, as in an FAQ, if that is another."""
 
     @classmethod
     def open(
@@ -98,13 +104,14 @@ class Session:
             raise UsageError(f"{what}; leave the language out")
         known = who if who in (*AS_FOUND, MEANING) else second_ranker(who)
         search = searching(library, known, budget)
-        quoting, least, of_rows = reader_for(reader, search.ranker), LEAST, None
+        quoting = reader_for(reader, search.ranker)
         rows = gate_of_rows(judge) if gate is None and judge is not None else None
+        rule, of_rows = Rule(judge), None if rows is None else Rule(rows)
         if judge is not None:
             try:
                 check_vectors(library, who)
                 if base is not None and BaseGate.of(judge) is not None:
-                    judge = BaseGate.opened(judge, search, quoting, most)
+                    rule = Rule(BaseGate.opened(judge, search, quoting, most))
                 else:
                     check_search(judge, search)
                     check_quotes(judge, quoting)
@@ -115,32 +122,40 @@ class Session:
                 if isinstance(search, ByMeaning) and search.read < search.wanted:
                     left = f"within {budget} {search.read} passages are read, it holds for {search.wanted}"
                     why = f"{left}; allow more time, or leave the budget out"
-                least = max(least, least_of(judge))  # without its promise, but no less careful
-                of_rows = None if rows is None else max(LEAST, least_of(rows))
-                if least > LEAST:
-                    stays = f"; its threshold stays: what is less likely than {least:.2g} is no answer"
+                rule, of_rows = rule.set_aside(), None if of_rows is None else of_rows.set_aside()
+                if rule.least > LEAST:
+                    stays = f"; its threshold stays: what is less likely than {rule.least:.2g} is no answer"
                     _log.warning("the gate is set aside: %s%s", why, stays)
                 else:
                     _log.warning("no gate is set: %s", why)
-                judge = rows = None
         search = replace(search, reading=quoting is not None and quoting is search.ranker)
-        return cls(search, quoting, judge, least, rows, of_rows)
+        return cls(search, quoting, rule, of_rows)
+
+    def judged_by(self, gate: Gate | None, of_rows: Gate | None = None) -> Session:
+        """The same with another gate, and perhaps one of their own for rows of an FAQ."""
+        return replace(self, rule=Rule(gate), of_rows=None if of_rows is None else Rule(of_rows))
 
     def as_of_now(self) -> Session:
         """The same; if its gate was calibrated on a knowledge base, with what has changed there since."""
         if not isinstance(self.gate, BaseGate) or not isinstance(self.library, ReadBase):
             return self
         gate = self.gate.as_of(self.library)
-        return self if gate.changed == self.gate.changed else replace(self, gate=gate)
+        same = gate.changed == self.gate.changed
+        return self if same else replace(self, rule=replace(self.rule, gate=gate))
 
-    def gate_for(self, ranking: Ranking) -> Gate | None:
-        """The gate that judges these passages, if any: those of an FAQ may have one of their own."""
-        return self.of_rows if self.of_rows and _is_of_a_row(ranking) else self.as_of_now().gate
+    def rule_for(self, ranking: Ranking) -> Rule:
+        """The rule that holds for these passages: rows of an FAQ may have one of their own."""
+        return self.of_rows if self.of_rows and _is_of_a_row(ranking) else self.as_of_now().rule
 
-    def least_for(self, ranking: Ranking) -> float:
-        """The chance below which these passages give no answer, where no gate judges."""
-        apart = self.least_of_rows is not None and _is_of_a_row(ranking)
-        return self.least_of_rows if apart and self.least_of_rows is not None else self.least
+    @property
+    def gate(self) -> Gate | None:
+        """What judges what is found, if anything does."""
+        return self.rule.gate
+
+    @property
+    def gate_of_rows(self) -> Gate | None:
+        """What judges in its place rows of an FAQ, if anything does."""
+        return None if self.of_rows is None else self.of_rows.gate
 
     @property
     def library(self) -> Passages:
@@ -166,8 +181,8 @@ class Session:
             if isinstance(self.library, ReadBase) and not self._gate_is_for_files:
                 self.library.refresh()
             ranking = self.search.find(question, DEPTH if self.gate is not None else max(top, DEPTH))
-            asked = Asked(self.search, question, ranking, self.gate_for(ranking), self.least_for(ranking))
-            return asked.result(top, self.reader)
+            rule = self.rule_for(ranking)
+            return Asked(self.search, question, ranking, rule.gate, rule.least).result(top, self.reader)
 
     @property
     def _gate_is_for_files(self) -> bool:

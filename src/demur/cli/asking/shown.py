@@ -32,8 +32,9 @@ class Shown:
         if self.json:
             emit(as_plain(result), indent)
         else:
-            library, gate = self.session.library, self.session.gate_for(result.ranking)
-            enough = self.session.least_for(result.ranking)
-            least = enough if enough > LEAST else None
-            show(result, stdout(), library.stem, gate, self.explain, isinstance(library, ReadBase), least)
+            library, rule = self.session.library, self.session.rule_for(result.ranking)
+            least = rule.least if rule.least > LEAST else None
+            show(
+                result, stdout(), library.stem, rule.gate, self.explain, isinstance(library, ReadBase), least
+            )
         sys.stdout.flush()

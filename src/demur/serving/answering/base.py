@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -59,8 +58,8 @@ class Base:
         asked.refresh()
         own = gate is None and risk is None
         session = Session.open(asked, ranker, gate, reader, risk, lapse=lapse)
-        if own and asked.gate_state():  # it is taken up, and given up, as it is there
-            session = replace(session, gate=None)
+        if own and asked.gate_state() and session.gate:  # it is taken up, and given up, as it is there
+            session = session.judged_by(None)
         return cls(asked.path, session, own, lapse_of(lapse, True))
 
     @property
@@ -170,7 +169,7 @@ class Base:
         try:
             saved = open_gate(self.library.gate_file())
             gate = BaseGate.opened(saved, self._plain.search, self._plain.reader, self.lapse)
-            self._session = replace(self._plain, gate=gate, of_rows=None)  # which judges rows, too
+            self._session = self._plain.judged_by(gate)  # rows of an FAQ, too
             _log.info("the gate of the base is in force")
         except DemurError as error:
             _log.warning("no gate is set: %s", error)

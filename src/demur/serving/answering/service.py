@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -139,7 +139,8 @@ class Service:
     def of_rows(self) -> SavedGate | None:
         """The gate that judges in place of the other where a passage has a question of its own, if any."""
         session = self.session if self.base is None else self.base.session
-        return None if session is None else session.of_rows
+        found = None if session is None else session.gate_of_rows
+        return found if isinstance(found, SavedGate) else None
 
     def promise_of(self, result: Answer | Abstention) -> str | None:
         """What is promised of this one, in plain words."""
@@ -205,6 +206,4 @@ class Service:
             alike = gate.certificate.ranker_fingerprint == mine.certificate.ranker_fingerprint
             if alike and is_for_files(gate) == is_for_files(mine):
                 rows = gate_of_rows(gate) if unnamed else None
-                self.sessions.setdefault(
-                    gate.certificate.risk, replace(self.session, gate=gate, of_rows=rows)
-                )
+                self.sessions.setdefault(gate.certificate.risk, self.session.judged_by(gate, rows))
