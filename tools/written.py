@@ -18,7 +18,7 @@ from demur.types import Candidate, Pool
 WRITTEN_FAQS, WRITTEN_BOOKS = "written FAQs/", "written handbooks/"
 NONE = ("near", "far")
 """The kinds of questions that have no answer."""
-PARTS = ("learn", "gate", "test")
+PARTS = ("learn", "chance", "gate", "test")
 _HERE = Path(__file__).parent
 _PLACES = {WRITTEN_FAQS: (_HERE / "faqs", "*.csv"), WRITTEN_BOOKS: (_HERE / "handbooks", "*.md")}
 
