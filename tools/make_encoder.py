@@ -20,10 +20,12 @@ from demur.rankers import open_model
 from demur.rankers.vectors.bi_encoder import BiEncoder
 from demur.training.recipes.make_model import make
 from demur.training.recipes.stages import Recipe
+from tools import written_pools
 from tools.mini_card import terms
 
 ROOT = Path(__file__).resolve().parents[1]
-RECIPE, NETWORK = ROOT / "recipes" / "encoder.toml", ROOT / "build" / "encoder"
+RECIPES = tuple(ROOT / "recipes" / f"{name}.toml" for name in ("encoder", "encoder-handbooks"))
+NETWORKS = tuple(ROOT / "build" / name for name in ("encoder", "encoder-handbooks"))
 SCALES = {"squad/2.0/train/rest/sample-200": 200, "wikiqa/train": 100, "semeval2016/train-part2": 60}
 SCALES |= {"antique/dev": 60, "selqa/dev": 60, "insuranceqa/dev": 60}
 LENGTH = 256  # tokens of a text that it reads
@@ -58,11 +60,13 @@ How well it ranks, beside all-MiniLM-L6-v2 as it was, which is `encoder(model=mi
 Nothing of any test set, and nothing that the gates of `demur ask` are calibrated on.
 
 {terms}
+- Handbooks and FAQs that were written for this, with their questions, by a language model: `learn` of
+  `tools/handbooks` and `tools/faqs`.
 - The encoder it began from is all-MiniLM-L6-v2; all-mpnet-base-v2 was its teacher; both Apache-2.0.
 
 ## How it was made
 
-`make encoder`: the recipe `recipes/encoder.toml`, then in bytes.
+`make encoder`: the recipes `recipes/encoder.toml` and `recipes/encoder-handbooks.toml`, then in bytes.
 """
 
 
@@ -77,12 +81,15 @@ def texts() -> Iterator[str]:
 
 def main() -> None:
     """Make it, from wherever it had come to, and tell how near the bytes are."""
-    recipe = toml.read_toml(Recipe, RECIPE)
-    if not store.is_model(NETWORK):
-        make(recipe, NETWORK, lambda facts: print(json.dumps(facts), file=sys.stderr, flush=True))
-    trained = open_model(NETWORK)
+    recipes = [toml.read_toml(Recipe, path) for path in RECIPES]
+    written_pools.make()
+    for recipe, network in zip(recipes, NETWORKS, strict=True):
+        if not store.is_model(network):
+            make(recipe, network, lambda facts: print(json.dumps(facts), file=sys.stderr, flush=True))
+    trained = open_model(NETWORKS[-1])
     assert isinstance(trained, BiEncoder)
-    page = CARD.format(version=__version__, length=LENGTH, terms="\n".join(terms(recipe.stage)))
+    stages = [stage for recipe in recipes for stage in recipe.stage]
+    page = CARD.format(version=__version__, length=LENGTH, terms="\n".join(terms(stages)))
     near = export(replace(trained, max_length=LENGTH), FOLDER, list(dict.fromkeys(texts())), page)
     print(near, file=sys.stderr)
 

@@ -1,7 +1,7 @@
 """Makes the small model that comes with demur (`make mini`): from its recipes to its card.
 
-The second recipe goes on where the first ended. `tools.unpack_mini` puts the weights of a packaged mini where
-the first recipe's network is looked for, which saves its hours.
+Each recipe goes on where the one before ended, and the last network that is there is where this begins:
+`tools.unpack_mini` puts the weights of a packaged mini where one is looked for, which saves hours.
 """
 
 from __future__ import annotations
@@ -30,17 +30,20 @@ from demur.training.readers.mini_confidence import among_others, train_confidenc
 from demur.training.recipes.make_model import make
 from demur.training.recipes.stages import Recipe, pools_of
 from demur.types import Pool
-from tools import mini_card
+from tools import mini_card, written_pools
+from tools.written import WRITTEN_BOOKS
 
 ROOT = Path(__file__).resolve().parents[1]
-RECIPES = (ROOT / "recipes" / "mini.toml", ROOT / "recipes" / "mini-2.toml")
-NETWORKS = (ROOT / "build" / "mini-network", ROOT / "build" / "mini-2")
+RECIPES = tuple(ROOT / "recipes" / f"{name}.toml" for name in ("mini", "mini-2", "mini-handbooks"))
+NETWORKS = tuple(ROOT / "build" / name for name in ("mini-network", "mini-2", "mini-handbooks"))
 HELD = ("squad/2.0/train/held", "squad/2.0/train/rest")
 """SQuAD's questions: of these, the ones that no stage of the recipes names."""
 DEVS = ("wikiqa/dev", "trecqa/dev", "semeval2016/dev", "selqa/dev")
 """Labelled pools that no stage of the recipes sees: half teaches the confidence, half makes the gate."""
 SCALES = {"squad/2.0/train/rest/sample-200": 200, "wikiqa/train": 30, "semeval2016/train-part2": 30}
 """Texts that the network has learnt from, by which the numbers of its bytes are scaled."""
+BOOKS = f"{WRITTEN_BOOKS}chance"
+"""All of these teach the confidence, and the network none."""
 RISKS = (0.05, 0.1, 0.2, 0.3, 0.4)
 USUAL, SURE = 0.2, 0.95  # the risk of gate.json, or the next that can be promised; and the confidence
 QUESTIONS = 4000  # of SQuAD, held out
@@ -53,10 +56,11 @@ def main() -> None:
     said.add_argument("--questions", type=int, default=QUESTIONS, help="of SQuAD, to teach and to gate")
     said.add_argument("--measure", type=int, default=0, help="questions of each test set; 0 is all")
     asked = said.parse_args()
+    written_pools.make()
     recipes = [toml.read_toml(Recipe, path) for path in RECIPES]
-    for recipe, folder in zip(recipes, NETWORKS, strict=True):
-        if not store.is_model(folder):
-            make(recipe, folder, lambda facts: _say(json.dumps(facts)))
+    last = max((n for n, folder in enumerate(NETWORKS) if store.is_model(folder)), default=-1)
+    for recipe, folder in list(zip(recipes, NETWORKS, strict=True))[last + 1 :]:
+        make(recipe, folder, lambda facts: _say(json.dumps(facts)))
     beside = asked.output.with_name(f".{asked.output.name}.part")
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir(parents=True)
@@ -71,9 +75,8 @@ def main() -> None:
             replace(pool, candidates=pool.candidates[:1]) for pool in learnt_from if "answers" in pool.extra
         ]
         _say(f"no answer is scored {tune_null(beside / 'mini', asked_of_one):+} too high")
-        train_confidence(
-            beside / "mini", learnt_from, {"data": [*HELD, *DEVS], "half": 1, "seen by the network": 0}
-        )
+        facts = {"data": [*HELD, *DEVS, BOOKS], "half": 1, "seen by the network": 0}
+        train_confidence(beside / "mini", [*learnt_from, *written_pools.asked("chance")], facts)
         mini = open_model(beside / "mini")
         assert isinstance(mini, Mini)
         shutil.rmtree(asked.output, ignore_errors=True)
@@ -90,7 +93,8 @@ def main() -> None:
     gate = None if gates is None else gates.of()
     near = made.agreement
     assert isinstance(near, Alike)
-    text = mini_card.text(packaged, NETWORKS, recipes, gate, near, asked.measure, _say)
+    made_by = {path.name: folder for path, folder in zip(RECIPES, NETWORKS, strict=True)}
+    text = mini_card.text(packaged, made_by, recipes, gate, near, asked.measure, _say)
     (asked.output / "README.md").write_text(text, "utf-8")
 
 

@@ -20,6 +20,7 @@ from demur.reading.readers.mini import PACKAGED, Mini
 from demur.risk import Gate
 from demur.training.recipes.stages import Recipe, Stage
 from demur.types import Pool
+from tools.written import is_written
 
 RANKED = ("wikiqa/test/answerable", "trecqa/test/clean", "semeval2016/test", "selqa/test", "antique/test")
 ASKED = ("wikiqa/test", "trecqa/test", "semeval2016/test", "selqa/test")
@@ -48,6 +49,7 @@ _LIMITS = """- It reads English. Other languages were not tried.
 - The confidence is of one passage, not of the ranking: two right passages may both have a high one.
 - The gate promises its risk for questions drawn as those it was made on, for nothing else; the table above
   shows how it goes elsewhere.
+- It was taught further on handbooks that were written for this by a language model, as were the questions.
 - The unanswerable questions of SQuAD 2.0's train split are rebuilt here, so that some are not those of the
   published file."""
 
@@ -66,7 +68,7 @@ def measured(
 
 def text(
     mini: Mini,
-    networks: Sequence[Path],
+    networks: Mapping[str, Path],
     recipes: Sequence[Recipe],
     gate: Gate | None,
     near: Alike,
@@ -75,7 +77,11 @@ def text(
 ) -> str:
     """The page; of each test set so many questions are taken, or all."""
     size = sum(path.stat().st_size for path in mini.place.iterdir() if path.name != "README.md") / 1e6
-    made = [store.open_folder(network, check=False).made for network in networks]
+    how = (
+        f"`recipes/{name}`{_from(store.open_folder(network, check=False).made)}"
+        for name, network in networks.items()
+        if store.is_model(network)
+    )
     parts = [
         "# mini: ranks, reads and doubts in one pass",
         f"The small model that comes with demur, made by version {demur.__version__}: six layers of 384 "
@@ -85,8 +91,7 @@ def text(
         measured(mini, gate, count, say),
         "## Limits\n\n" + _LIMITS.format(max_length=mini.max_length, longest=mini.longest),
         "## Data and their terms\n\n" + _data(mini, recipes),
-        f"## How it was made\n\n`make mini`: the recipe `recipes/mini.toml`{_from(made[0])}; then "
-        f"`recipes/mini-2.toml`{_taken(made[-1])}; then exported in bytes. "
+        f"## How it was made\n\n`make mini`: {'; then '.join(how)}; then exported in bytes. "
         f"On {near.pairs:,} pairs of texts like those it learnt from, scores agree with the network's own "
         f"with a rank correlation of {near.spearman:.4f}; {near.quotes:.1%} of the quotes are the same, and "
         f"{near.answered:.1%} of what is said to have one. Checksums of all files are in `ranker.json`.",
@@ -95,7 +100,7 @@ def text(
 
 
 def _from(made: Mapping[str, Any]) -> str:
-    """Where the first recipe's weights were not learnt again, but taken from the mini before."""
+    """How long its stages took; or that its weights were not learnt again, but taken from the mini before."""
     if "stages" in made:
         return _taken(made)
     return f", whose weights were taken from the model packaged before ({made['from']})"
@@ -174,6 +179,7 @@ def _data(mini: Mini, recipes: Sequence[Recipe]) -> str:
     stages = list(itertools.chain.from_iterable(recipe.stage for recipe in recipes))
     lines = [
         *terms(stages, [f"{part} (confidence and gate)" for part in held]),
+        "- Handbooks that were written for this, in `tools/handbooks`: `learn`, and `chance` (confidence).",
         "- The encoder it began from is all-MiniLM-L6-v2; all-mpnet-base-v2 was a teacher; both Apache-2.0.",
     ]
     return "Nothing of any test set.\n\n" + "\n".join(lines)
@@ -182,7 +188,8 @@ def _data(mini: Mini, recipes: Sequence[Recipe]) -> str:
 def terms(stages: Iterable[Stage], others: Iterable[str] = ()) -> list[str]:
     """For each dataset of these stages, and of `others`, what was taken, and under which terms."""
     used: dict[str, list[str]] = {}
-    for part in [*(part.strip() for stage in stages for part in stage.data.split("+")), *others]:
+    parts = (part.strip() for stage in stages for part in stage.data.split("+"))
+    for part in filter(_is_a_dataset, [*parts, *others]):
         name, space, why = part.partition(" ")
         used.setdefault(name.partition("/")[0], []).append(f"`{name}`{space}{why}")
     return [
@@ -190,6 +197,10 @@ def terms(stages: Iterable[Stage], others: Iterable[str] = ()) -> list[str]:
         for name, parts in used.items()
         for facts in [sources.facts(name)]
     ]
+
+
+def _is_a_dataset(name: str) -> bool:
+    return not name.startswith("build/") and not is_written(name)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

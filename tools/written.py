@@ -1,7 +1,8 @@
 """FAQs and handbooks that were written for this project, and what is asked of them.
 
-Those in `learn` teach, on those in `gate` the gates are calibrated, and those in `test` are tests. A near
-miss is about what some passage nearly covers, and has no answer there; what is far is about something else.
+Those in `learn` teach networks, those in `chance` how likely it is that what the networks say is right. On
+those in `gate` the gates are calibrated, and those in `test` are tests. A near miss is about what some
+passage nearly covers, and has no answer there; what is far is about something else.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from demur.kb.passages import Passage
 from demur.types import Candidate, Pool
 
 WRITTEN_FAQS, WRITTEN_BOOKS = "written FAQs/", "written handbooks/"
+SHELVES = ("a", "b", "c", "d")
+"""Files may be asked for by quarters, as in `chance, a`."""
 NONE = ("near", "far")
 """The kinds of questions that have no answer."""
 PARTS = ("learn", "chance", "gate", "test")
@@ -32,7 +35,9 @@ def written(name: str) -> Iterator[tuple[Pool, Library]]:
     """What is asked, and the file that is asked; where nothing is right, the candidate is an empty one."""
     of = next(each for each in _PLACES if name.startswith(each))
     folder, files = _PLACES[of]
-    for path in sorted((folder / name.removeprefix(of)).glob(files)):
+    part, _, shelf = name.removeprefix(of).partition(", ")
+    every = sorted((folder / part).glob(files))
+    for path in every[SHELVES.index(shelf) :: len(SHELVES)] if shelf else every:
         library = Library(path)
         passages = [library.passage(place) for place in range(len(library))]
         for number, line in enumerate(path.with_suffix(".asks.jsonl").read_text("utf-8").splitlines()):

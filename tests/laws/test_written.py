@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 
 import pytest
+from tools import written_pools
 from tools.written import NONE, PARTS, WRITTEN_BOOKS, WRITTEN_FAQS, written
 
 from demur.types import Pool
@@ -27,6 +29,27 @@ def test_nothing_is_asked_twice_of_a_file_and_no_part_has_a_file_of_another() ->
     assert [one for some in every.values() for one, many in Counter(some).items() if many > 1] == []
     files = [file for some in every.values() for file in {file for file, _ in some}]
     assert len(files) == len(set(files))
+
+
+def test_pools_to_train_on_say_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = {of: list(islice(written(f"{of}chance"), 60)) for of in (WRITTEN_BOOKS, WRITTEN_FAQS)}
+    monkeypatch.setattr(written_pools, "written", lambda name: iter(some[f"{name.partition('/')[0]}/"]))
+    asked = {pool.id: pool for pool, _ in some[WRITTEN_BOOKS]}
+    read = [pool for pool in written_pools.taught("chance") if "answers" in pool.extra]
+    assert {pool.question for pool in read} == {pool.question for pool in asked.values()}
+    for pool in read:
+        (passage,), answers = pool.answers, pool.extra["answers"]
+        assert pool.extra["is_impossible"] == (not pool.positives) == (not answers)
+        for answer in answers:
+            assert passage[answer["answer_start"] :].startswith(answer["text"])
+    ranked = list(written_pools.to_rank("chance"))
+    for pool in ranked:
+        assert len(pool) == 1 + written_pools.BESIDE and pool.labels[0] == 1 == pool.positives
+    every = [pool for of in some.values() for pool, _ in of]
+    assert len(ranked) == sum(pool.extra["kind"] not in NONE for pool in every)
+    for pool in written_pools.asked("chance"):
+        assert len(pool) == written_pools.FOUND and pool.positives <= asked[pool.id].positives
+    assert [pool.id for pool in written_pools.asked("chance")] == list(asked)
 
 
 def _file(pool: Pool) -> str:
