@@ -21,8 +21,10 @@ from demur.reading.readers.mini import Mini
 from demur.training.readers.mini_confidence import among_others
 from demur.types import Candidate, FloatArray, Pool
 from tools.chance_misses import near_misses
-from tools.written import WRITTEN_BOOKS, WRITTEN_FAQS, is_written, written
+from tools.written import SHELVES, WRITTEN_BOOKS, WRITTEN_FAQS, is_written, written
 
+BOOKS = tuple(f"{WRITTEN_BOOKS}chance, {shelf}" for shelf in SHELVES)
+"""Handbooks are what `ask` is for, so they count as four sets."""
 LEARN = {
     "wikiqa/dev": 300,
     "trecqa/dev": 90,
@@ -30,6 +32,7 @@ LEARN = {
     "antique/dev": 200,
     "semeval2016/dev": 250,
     "squad/2.0/train/held": 400,
+    **dict.fromkeys(BOOKS, 140),
 }
 AS_FAQ = " as an FAQ"
 MISSED = "near misses"
@@ -37,7 +40,7 @@ FAQ_LEARN = {
     f"semeval2016/train-part2{AS_FAQ}, even": 172,
     f"semeval2016/train-part2{AS_FAQ}, even, turned": 172,
     f"semeval2016/train-part2{AS_FAQ}, even, {MISSED}": 172,
-    f"{WRITTEN_FAQS}learn": 300,
+    f"{WRITTEN_FAQS}chance": 300,
 }
 """Of these is learnt what is known of rows with a question of their own. `even` is every other thread: the
 gates are calibrated on the others. `turned` asks the bodies, of an FAQ of the subjects (see `rows_of`)."""
@@ -54,7 +57,7 @@ TEST = {
     "fiqa/test": 120,
     "squad/2.0/dev": 300,
     "example/questions": 40,
-    f"{WRITTEN_BOOKS}test": 280,
+    f"{WRITTEN_BOOKS}test": 560,
 }
 FAQS = ("covidfaq/test", f"semeval2016/test{AS_FAQ}", f"{WRITTEN_FAQS}test", f"selqa/test{AS_FAQ}")
 """Those of them whose candidates have questions of their own."""
@@ -70,6 +73,7 @@ LARGE = {
     "example/questions": 12,
     "squad/2.0/dev": 12,
     "squad/2.0/train/held": 12,
+    **dict.fromkeys(BOOKS, 12),
     f"{WRITTEN_BOOKS}test": 12,
 }
 """Where many are found, only as many as `ask` reads."""

@@ -35,7 +35,7 @@ from demur.types import Pool
 from tools.chance_data import ALL, AS_FAQ, LEARN, MISSED, as_faq, beside, drawn, rows_of
 from tools.chance_data import FAQS as FAQS_TESTED
 from tools.chance_misses import near_misses
-from tools.make_encoder import RECIPE as ENCODER
+from tools.make_encoder import RECIPES as ENCODERS
 from tools.make_mini import HELD, RECIPES, RISKS, SURE, USUAL, held_out
 from tools.written import NONE, WRITTEN_BOOKS, WRITTEN_FAQS, written
 
@@ -44,8 +44,9 @@ PLACE = ROOT / "results" / "asking" / "gate.json"
 QUESTIONS = 4000  # of SQuAD, as for mini: half of them taught its confidence, and say nothing here
 FAQS = f"semeval2016/train-part2{AS_FAQ}, odd", f"semeval2016/dev{AS_FAQ}"
 """Threads that become FAQs: those that taught the chance nothing."""
-DATA = "squad/2.0/train held out", "selqa/dev"
-KINDS = ("squad", "selqa", "faq")
+DATA = "squad/2.0/train held out", "selqa/dev", f"{WRITTEN_BOOKS}gate"
+KINDS = ("squad", "selqa", "handbooks", "faq")
+FEWER = 3  # of every so many of SQuAD's questions one is asked, so that there are about as many of each kind
 THIRD, SIXTH = 3, 6  # of every so many questions one has no answer
 NEAR = 4  # of every so many near misses that were written one is taken, so that a third has no answer
 TEST = {
@@ -77,7 +78,12 @@ def main() -> None:
     """Calibrate, and measure elsewhere."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     of_faqs = (pool for name in FAQS for pool in _of_faq(name))
-    proof = {kind: list(found) for kind, found in zip(KINDS, (_squad(), _selqa(), of_faqs), strict=True)}
+    proof = {
+        kind: list(found)
+        for kind, found in zip(
+            KINDS, (_squad(), _selqa(), _written(WRITTEN_BOOKS, "gate"), of_faqs), strict=True
+        )
+    }
     _say(f"calibrated on { ({kind: len(found) for kind, found in proof.items()}) }")
     of_text = {kind: proof[kind] for kind in KINDS[:-1]}
     gates = _gates([pool for found in of_text.values() for pool in found], *DATA)
@@ -156,11 +162,12 @@ def _asked(some: Iterable[Pool], name: str) -> Iterator[Pool]:
 
 def _squad() -> Iterator[Pool]:
     """Questions held out, among all passages of their articles."""
-    _, proof = held_out([toml.read_toml(Recipe, path) for path in (*RECIPES, ENCODER)], QUESTIONS)
+    _, proof = held_out([toml.read_toml(Recipe, path) for path in (*RECIPES, *ENCODERS)], QUESTIONS)
     seen = {pool.id for name in HELD for pool in drawn(name, LEARN.get(name, 0))}
     chosen = {pool.id for pool in proof if "answers" in pool.extra} - seen
     every = among_others([pool for name in HELD for pool in pools(name)], others=ALL)
-    yield from _asked((pool for pool in every if pool.id in chosen), "squad")
+    asked = [pool for pool in every if pool.id in chosen]
+    yield from _asked(asked[::FEWER], "squad")
 
 
 def _selqa() -> Iterator[Pool]:

@@ -26,11 +26,11 @@ import numpy as np
 import demur
 from demur.asking.meaning.chance import FILE, FORMAT, FOUND, OWN, READ, Weights
 from demur.asking.meaning.finding import maker
-from demur.asking.meaning.lacks import LACKS
 from demur.logistic import fit, softened
 from demur.types import FloatArray, Pool
 from tools.chance_data import FAQ_LEARN, FAQS, LEARN, MISSED, NEAR_MISSES, TEST, Seen, seen
 from tools.chance_levels import CHOICES, FAQ_CHOICES, Firsts, chosen, firsts, left_out, levels, told_apart
+from tools.written import is_written
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "results" / "asking" / "chance.json"
@@ -41,6 +41,9 @@ AMONG = (
     np.array([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1, 1.2, 1.5]),
 )
 """What may be the weights of the signals `words among` and `meaning among` in the rank."""
+TEXT = [share / 10 for share in range(11)]
+"""What may be the weight of a row's answer beside its question's, in the rank."""
+ALIKE = 0.001
 SCORE = 0.4
 """The weight of the network's score there: one over its spread, which is some 2.5."""
 LITTLE = 0.005
@@ -62,14 +65,13 @@ def learnt(
     say how much each signal counts against the others; how likely all is, questions as they were asked. What
     a row lacks is known of the first alone, so it ranks nothing. For FAQs, `likely` names what counts then.
     """
-    ranking = np.array([name not in LACKS for name in signals])
     every = [each for some in sets for each in some if each.positives]
-    tables = [(chosen(each.table, signals) * ranking, each.right) for each in every]
+    tables = [(chosen(each.table, signals), each.right) for each in every]
     if signals == READ:
         rank = _hedged(sets)
         level, constant = levels([firsts(some, signals, rank) for some in sets])
         return Weights(rank, constant, 0.0, 1.0, level)
-    rank = _likeliest(tables)
+    rank = _of_rows(sets) if signals == OWN else _likeliest(tables)
     counts = [True, *(signals != OWN or name in likely for name in signals)]
     first = [(rows * counts, right) for rows, right in (firsts(some, signals, rank) for some in sets)]
     weights, _ = fit(*_together(first), intercept=True)
@@ -91,6 +93,28 @@ def _likeliest(tables: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
     several = [(table, right) for table, right in tables if len(right) > 1]
     centred = np.concatenate([table - table.mean(axis=0) for table, _ in several])
     return fit(centred, softened(np.concatenate([right for _, right in several])), intercept=True)[0]
+
+
+def _of_rows(sets: Sequence[Sequence[Seen]]) -> FloatArray:
+    """The weights of meaning and text in the order of rows: the least of text that is as good as any.
+
+    What counts is the mean of all sets; the likeliest weights would be those of the set with most questions.
+    """
+    real = [[each for each in some if each.positives] for some in sets]
+
+    def rank(text: float) -> FloatArray:
+        return np.array([{"meaning": 1.0, "text": text}.get(name, 0.0) for name in OWN])
+
+    def worth(text: float) -> float:
+        scores = [[chosen(each.table, OWN) @ rank(text) for each in some] for some in real if some]
+        several = zip(scores, filter(None, real), strict=True)
+        return float(np.mean([_precisions(ranks, some).mean() for ranks, some in several]))
+
+    worths = {text: worth(text) for text in TEXT}
+    best = rank(min(text for text, value in worths.items() if value >= max(worths.values()) - ALIKE))
+    every = [each for some in real for each in some]
+    one = [((chosen(each.table, OWN) @ best)[:, None], each.right) for each in every]
+    return best * float(_likeliest(one)[0])
 
 
 def _hedged(sets: Sequence[Sequence[Seen]]) -> FloatArray:
@@ -145,15 +169,20 @@ def family(name: str) -> str:
 def tried(name: str, learnt_from: LearntFrom, some: Sequence[Seen]) -> dict[str, Any]:
     """Each part alone, and the whole as it is learnt without this set.
 
-    Rows of FAQs are learnt from one forum alone, also for that forum's test set.
+    Rows of FAQs are learnt from one forum alone, also for that forum's test set; what was written for this
+    has other files to learn from.
     """
     others = {
-        part: [found for other, found in each.items() if part == "own" or family(other) != family(name)]
+        part: [
+            found
+            for other, found in each.items()
+            if part == "own" or is_written(other) or family(other) != family(name)
+        ]
         for part, each in learnt_from.items()
     }
     used = "own" if name in FAQS else "read"
     row: dict[str, Any] = {"questions": len(some)}
-    known = {family(other) for other in learnt_from[used]} if used == "own" else set()
+    known = {family(other) for other in learnt_from[used] if used == "own" or is_written(other)}
     row["learnt without"] = None if family(name) in known else family(name)
     there = [each for each in some if each.positives]
     row |= {part: measured([each.table[:, at] for each in there], there) for part, at in PARTS.items()}

@@ -116,9 +116,15 @@ def test_ahead_of_the_best_other() -> None:
 
 
 def test_signals_stand_out_among_those_of_the_others() -> None:
-    stand = chance.among(np.array([[0.1, 0.5], [0.1, 0.7], [0.1, 0.3]]))
-    assert stand[:, 0].tolist() == pytest.approx([0, 0, 0]) and stand[:, 1].argmax() == 1
+    stand = chance.among(np.array([[0.1, 0.5], [0.1, 0.7], [0.1, 0.3], [0.1, 0.4]]))
+    assert stand[:, 0].tolist() == pytest.approx([0, 0, 0, 0]) and stand[:, 1].argmax() == 1
     assert stand.sum(axis=0) == pytest.approx([0, 0]) and chance.among(np.zeros((0, 2))).shape == (0, 2)
+
+
+def test_what_is_found_with_few_others_stands_out_as_much_as_among_more() -> None:
+    near, far = [0.5, 0.7], [0.02, 0.25]
+    alone, of_three, of_five = (chance.among(np.array([near, *[far] * many]))[0] for many in (0, 2, 4))
+    assert np.abs(alone - of_three).max() < 0.2 and (of_five > of_three).all()
 
 
 def test_the_network_decides_but_where_it_takes_all_for_alike() -> None:

@@ -22,7 +22,7 @@ from demur.logistic import expit
 from demur.types import FloatArray, IntArray
 
 FILE = Path(demur.__file__).parent / "models" / "chance.json"
-FORMAT = "demur chance 6"
+FORMAT = "demur chance 7"
 FOUND = "words", "meaning", "text"
 """What is known of a passage once it is found.
 
@@ -43,6 +43,9 @@ READ = (*FOUND, "score", "quote", "words among", "meaning among")
   the network decides where it tells passages apart, and meaning where it takes one for as good as another
 """
 _CALM = 0.05  # signals that differ less than this stand out little
+_FEW = 4
+_USUAL, _SPREAD = np.array([0.04, 0.32]), np.array([0.045, 0.06])
+"""Words and meaning of what is read in handbooks and does not answer: their means, and how they spread."""
 
 
 def found_signals(words: FloatArray, own: FloatArray, text: FloatArray) -> FloatArray:
@@ -62,10 +65,16 @@ def read_signals(before: FloatArray, scores: FloatArray, confidences: FloatArray
 
 
 def among(signals: FloatArray) -> FloatArray:
-    """How many standard deviations each signal is above its mean over all passages."""
+    """How many standard deviations words and meaning are above their means over all passages.
+
+    Of fewer than four nothing can stand out much, so others that are usual are thought beside them.
+    """
     if not len(signals):
         return signals
-    return np.asarray((signals - signals.mean(axis=0)) / (signals.std(axis=0) + _CALM), np.float64)
+    count, more = max(len(signals), _FEW), max(0, _FEW - len(signals))
+    mean = (signals.sum(axis=0) + more * _USUAL) / count
+    spread = ((signals - mean) ** 2).sum(axis=0) + more * ((_USUAL - mean) ** 2 + _SPREAD**2)
+    return np.asarray((signals - mean) / (np.sqrt(spread / count) + _CALM), np.float64)
 
 
 def ahead(values: FloatArray, alike: IntArray | None = None) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +26,8 @@ from demur.types import FloatArray, IntArray
 
 WIDE = 100
 """Passages that are found by words, and as many by meaning."""
+_CODE = re.compile(r"(?:[a-z]{1,3}\d|[a-z]+\d{3})\w*")
+"""Words such as e5844 or w12, which name one thing; their meaning says nothing of which."""
 _NONE = -1.0  # the cosine with a question of its own, where a passage has none
 
 
@@ -41,6 +44,14 @@ class FoundPassages:
     """The same number for passages with the same question: the parts of one answer."""
     lacks: FloatArray
     """What the question has that the first one lacks (see `lacks.LACKS`), if it has a question of its own."""
+    named: BoolArray
+    """Which have the codes of the question, such as e5844, where only some have them."""
+
+    def with_the_named_first(self, chances: FloatArray) -> FloatArray:
+        """These chances, where what is named by its code is as likely as all else, or likelier."""
+        if not self.named.any():
+            return chances
+        return np.where(self.named, np.maximum(chances, chances[~self.named].max()), chances)
 
 
 def maker() -> Encoder:
@@ -68,7 +79,7 @@ def find(library: Passages, question: str, depth: int) -> FoundPassages:
     places = np.zeros(0, np.int64)
     none = np.zeros((0, len(LACKS)))
     nothing = FoundPassages(
-        places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool), places, none
+        places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool), places, none, places > 0
     )
     if not tokenize(question):
         return nothing  # a vector of nothing would still be near to something
@@ -94,10 +105,27 @@ def find(library: Passages, question: str, depth: int) -> FoundPassages:
         missed[first] = lacks_of(library, question, places[alike == alike[first]], places[first])
     of_own = weights.of(chance.own_signals(signals, missed), alike)
     chances = np.where(own, of_own, chance.load().found.of(signals))
-    order = np.argsort(-chances, kind="stable")[:depth]
+    found = FoundPassages(places, signals, chances, own, alike, missed, _named(question, passages))
+    chances = found.with_the_named_first(chances)
+    order = np.lexsort((-chances, ~found.named))[:depth]
     return FoundPassages(
-        places[order], signals[order], chances[order], own[order], alike[order], missed[order]
+        places[order],
+        signals[order],
+        chances[order],
+        own[order],
+        alike[order],
+        missed[order],
+        found.named[order],
     )
+
+
+def _named(question: str, passages: Sequence[Passage]) -> BoolArray:
+    """Which passages have most of a question's codes; none if all have."""
+    codes = {word for word in tokenize(question) if _CODE.fullmatch(word)}
+    if not codes:
+        return np.zeros(len(passages), bool)
+    having = np.array([len(codes & set(tokenize(f"{each.question}\n{each.searched}"))) for each in passages])
+    return np.asarray((having == having.max()) & (having.min() < having.max()), np.bool_)
 
 
 def lacks_of(library: Passages, question: str, parts: IntArray, place: int) -> FloatArray:

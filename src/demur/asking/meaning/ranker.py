@@ -69,11 +69,12 @@ class ByMeaning(Search):
             reasons = _told(chance.READ, chance.load().read, table)
             for at, why, look in zip(reading.tolist(), reasons, seen, strict=True):
                 told[at], candidates[at] = why, with_look(candidates[at], look)
+        chances = found.with_the_named_first(chances)
         candidates = [
             replace(one, extra={**one.extra, **why, "chance": value, "cut": cut})
             for one, why, value in zip(candidates, told, chances.tolist(), strict=True)
         ]
-        order = np.argsort(-chances, kind="stable").tolist()
+        order = np.lexsort((-chances, ~found.named)).tolist()
         if very is not None:
             order = [very, *(at for at in order if at != very)]
         ranked = tuple(candidates[at] for at in order)
@@ -95,7 +96,7 @@ class ByMeaning(Search):
     def fingerprint(self) -> str:
         """A hash of the passages and of all that decides how they are ranked."""
         reader = "" if self.ranker is None else self.ranker.fingerprint
-        told = f"3 {DEPTH} {self.read} {self.library.fingerprint} {reader} {maker().fingerprint}"
+        told = f"4 {DEPTH} {self.read} {self.library.fingerprint} {reader} {maker().fingerprint}"
         return hashlib.sha256(f"{told} {chance.load().fingerprint}".encode()).hexdigest()[:16]
 
 
