@@ -71,7 +71,8 @@ def test_a_gate_that_does_not_fit_a_budget_says_so(caplog: pytest.LogCaptureFixt
     assert theirs is not None
     assert session.gate is None and session.rule.least == theirs.threshold, "no less careful for it"
     assert (
-        "the gate is set aside: within 150ms 3 passages are read, it holds for 12; allow more" in caplog.text
+        "the gate is set aside: within 150ms 3 passages are read, its promise is for 12; allow more"
+        in caplog.text
     )
 
 

@@ -74,6 +74,16 @@ def test_found_by_words_or_by_meaning(question: str, id: str) -> None:
     assert first(ROWS, question) == id
 
 
+@pytest.mark.parametrize("question", ["E5604", "What does e5604 mean?", "the pump shows E5604 again"])
+def test_what_has_the_code_of_the_question_comes_first(question: str) -> None:
+    parts = ("pump", "door", "fan", "heater", "display")
+    texts = [
+        f"Error E{5600 + n}: the {parts[n % 5]} has a fault. Clean the {parts[n % 5]}." for n in range(20)
+    ]
+    ranking = by_meaning(Library([Passage(str(n), text) for n, text in enumerate(texts)])).find(question)
+    assert ranking.candidates[0].id == "4" and ranking.scores[0] == max(ranking.scores)
+
+
 def test_its_own_question_counts_as_much_as_its_text() -> None:
     vector = np.array([1.0, 0.0], np.float32)
     some = Library(ROWS[:2])

@@ -165,6 +165,7 @@ def test_empty_files_have_no_passages(tmp_path: Path) -> None:
         ("a.csv", b"question,reply\na,b", ":1: no text among question, reply"),
         ("a.csv", b"id,text\n1,a\n2,b,c", ":3: 3 cells in this row, but 2 in the header"),
         ("a.csv", b'id,text\n1,"a\n2,b\n', ":2: broken CSV in the row that starts here"),
+        ("a.csv", b"id,text\r1,a\r2,b\r", ":1: a line ends as on old Macs"),
     ],
 )
 def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path, name: str, content: bytes, says: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import gc
 import os
 import shutil
 import sqlite3
@@ -9,11 +11,13 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from demur.errors import DataError
 from demur.kb.folder import KnowledgeBase
+from demur.kb.index.words import IndexedWords
 from demur.kb.passages import Passage
 from demur.kb.store import schema
 from kb.base_toys import Hashing, folder, found, held, write
@@ -36,6 +40,31 @@ def refused(path: Path) -> str:
         KnowledgeBase(path).refresh()
     assert "\n" not in str(error.value) and str(path) in str(error.value)
     return str(error.value)
+
+
+def test_a_full_disk_leaves_a_base_that_can_be_asked(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = found(kb, "drill lent")
+    kb.close()
+    shutil.rmtree(folder(kb) / "words")
+    write_words = IndexedWords._write
+
+    def full(words: IndexedWords, *given: Any) -> None:
+        if words.folder is not None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_words(words, *given)
+
+    monkeypatch.setattr(IndexedWords, "_write", full)
+    assert found(KnowledgeBase(folder(kb)), "drill lent") == before
+    assert "the index of words cannot be written (No space left on device)" in caplog.text
+
+
+def test_what_cannot_be_opened_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / schema.NAME).mkdir()
+    with pytest.raises(sqlite3.OperationalError):
+        schema.connected(tmp_path / schema.NAME)
+    gc.collect()  # a connection that complains now would fail this test
 
 
 @pytest.mark.parametrize("harm", ["gone", "empty", "cut", "noise", "a byte", "no meta"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import RLock
 from typing import TypeGuard, cast
@@ -17,7 +17,6 @@ from demur.asking.gates.gate import (
     check_search,
     find_gate,
     gate_of_rows,
-    least_of,
     open_gate,
     second_ranker_of,
 )
@@ -27,6 +26,7 @@ from demur.asking.meaning.ranker import LEAST, ByMeaning, by_meaning
 from demur.asking.meaning.tending import check_vectors, tend
 from demur.asking.packaged import MEANING
 from demur.asking.reading import check_quotes, looks, reader_for, reads
+from demur.asking.rules import Rule
 from demur.asking.searching import DEPTH, Search
 from demur.errors import DemurError, UsageError
 from demur.kb.base import Passages, Searchable
@@ -40,19 +40,6 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Rule:
-    """What decides whether the first passage is the answer."""
-
-    gate: Gate | None = None
-    least: float = LEAST
-    """The chance below which nothing is answered where no gate judges."""
-
-    def set_aside(self) -> Rule:
-        """Without its promise, but no less careful."""
-        return self if self.gate is None else Rule(None, max(LEAST, least_of(self.gate)))
-
-
-@dataclass(frozen=True)
 class Session:
     """Answers questions about one library; the command line and `demur.ask` go through it, and answer alike.
 
@@ -62,7 +49,7 @@ class Session:
     search: Search
     reader: object | None = None
     """Who quotes; without one, the sentence that shares the weightiest words is quoted."""
-    rule: Rule = Rule()
+    rule: Rule = field(default_factory=Rule)
     of_rows: Rule | None = None
     """The rule where the first passage has a question of its own, as in an FAQ, if that is another."""
 
@@ -120,12 +107,15 @@ class Session:
                     raise
                 why = str(error)
                 if isinstance(search, ByMeaning) and search.read < search.wanted:
-                    left = f"within {budget} {search.read} passages are read, it holds for {search.wanted}"
+                    left = (
+                        f"within {budget} {search.read} passages are read, its promise is for {search.wanted}"
+                    )
                     why = f"{left}; allow more time, or leave the budget out"
                 rule, of_rows = rule.set_aside(), None if of_rows is None else of_rows.set_aside()
                 if rule.least > LEAST:
-                    stays = f"; its threshold stays: what is less likely than {rule.least:.2g} is no answer"
-                    _log.warning("the gate is set aside: %s%s", why, stays)
+                    apart = "" if of_rows is None else f" (in an FAQ, {of_rows.least:.2g})"
+                    stays = f"what is less likely than {rule.least:.2g}{apart} is no answer"
+                    _log.warning("the gate is set aside: %s; its threshold stays: %s", why, stays)
                 else:
                     _log.warning("no gate is set: %s", why)
         search = replace(search, reading=quoting is not None and quoting is search.ranker)

@@ -107,6 +107,14 @@ def main() -> None:
     except DemurError as error:
         sys.stderr.write(f"demur: {one_line(str(error))}\n")
         sys.exit(MISUSED)
+    except PermissionError as error:
+        what = one_line(f"{error.filename or 'a file'}: may not be read or written; change its permissions")
+        sys.stderr.write(f"demur: {what}\n")
+        sys.exit(MISUSED)
+    except FileExistsError as error:
+        what = one_line(f"{error.filename or 'a file'}: is a file where a folder should be; move it away")
+        sys.stderr.write(f"demur: {what}\n")
+        sys.exit(MISUSED)
     except OSError as error:  # a full disk behind stdout, say: not our bug, and no traceback
         what = one_line(f"{error.strerror or error}: {error.filename or 'the output'}")
         sys.stderr.write(f"demur: {what}\n")

@@ -30,6 +30,9 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
         except StopIteration:
             return
         except csv.Error as error:
+            if "new-line" in str(error):
+                fix = "save the file with line ends of Unix or Windows"
+                raise place.error("a line ends as on old Macs", fix) from None
             raise place.error(
                 f"broken CSV in the row that starts here ({error})", "correct its quotes"
             ) from None

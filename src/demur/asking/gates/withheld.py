@@ -133,6 +133,9 @@ class Withheld:
         return sorted(found, key=lambda each: (-each.cosine, each.question))
 
 
+HALF = 0.5
+
+
 def withheld(
     library: Library | KnowledgeBase,
     *,
@@ -142,7 +145,7 @@ def withheld(
     on_entry: Callable[[int], None] = lambda entries: None,
 ) -> Withheld:
     """What is answered to questions of an FAQ whose entries are removed, by ``ranker="meaning"``."""
-    if not 0 < share < 1:
+    if not 0 < share <= HALF:
         raise UsageError(
             f"{share:g} is not a share of the entries; remove 0.1 of them (--apart), or up to 0.5"
         )

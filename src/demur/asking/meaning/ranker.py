@@ -106,6 +106,8 @@ def by_meaning(library: Passages, read: int = READ, budget: str | None = None) -
     With a budget, such as ``300ms``, fewer passages are read where more would take longer here.
     """
     fit = read if budget is None else fitting(budget, read)
+    if fit >= len(library):  # so nothing is left unread
+        fit = read
     return ByMeaning(library, named(packaged.NAME), reading=True, read=fit, wanted=read)
 
 

@@ -106,7 +106,7 @@ def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:
     found = judged_pools(search, tracked(pools, "asking", "questions"))
     if any(pool.positives for pool in pools) and not any(pool.positives for pool in found):
         what = f"no right answer to {count_of(len(pools), 'question')} was found in the files"
-        fix = "name with --from the files that answer them, and label with the words as they are there"
+        fix = "ask the files that answer them, and label with the words as they are there"
         raise UsageError(f"{what}; {fix}")
     return found
 

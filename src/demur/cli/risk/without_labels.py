@@ -49,9 +49,9 @@ def write_gate(
         if not json:
             _alike(found.alike())
         thresholds.refuse(error, json, {"entries": found.entries, "alike": _plain(found.alike())})
-    _tell(found, gate, json)
     if output is not None:
         thresholds.save(gate, thresholds.place_for("none", output) or output)
+    _tell(found, gate, json)
     thresholds.say_where(output)
 
 

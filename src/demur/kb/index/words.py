@@ -74,10 +74,11 @@ class IndexedWords:
             self._write(truth, before, generation, advance)
         except (OSError, ValueError) as error:
             self._opened = None
+            said = error.strerror if isinstance(error, OSError) and error.strerror else "its disk may be full"
             raise DataError(
-                f"the index of words cannot be written ({error})",
+                f"the index of words cannot be written ({said})",
                 path=self.folder,
-                fix="free space; the passages are safe, and the index is made again",
+                fix="free space, or look at permissions; the passages are safe, and the index is made again",
             ) from None
         self.state()
 

@@ -37,7 +37,7 @@ class Folder:
     @property
     def there(self) -> bool:
         """Whether there is a base."""
-        return (self.path / schema.NAME).is_file()
+        return schema.holds(self.path / schema.NAME)
 
     def open(self, stem: str | None) -> Truth:
         """What the base holds; with `stem` it is made if it is not there."""
@@ -98,6 +98,11 @@ class Folder:
             if not mine or truth.purged > number:
                 raise
             return truth.generation(number)  # whoever writes is about to do it
+        except DataError as error:  # a full disk, say
+            _log.warning("%s", error)
+            self.words = IndexedWords(None, truth.stem)
+            self.words.catch_up(truth, last)
+            return last
         return truth.generation()
 
     def catch_up(self, truth: Truth) -> None:

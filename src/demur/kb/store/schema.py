@@ -6,7 +6,7 @@ import errno
 import secrets
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from demur.errors import DataError, LostBase, ReadOnlyBase, UnusableBase
@@ -125,12 +125,13 @@ def open_database(path: Path, stem: str | None = None) -> sqlite3.Connection:
 
     Older files are brought up to date. Where nothing can be written, the file is read as it is.
     """
-    if not path.is_file() and stem is None:
+    if not holds(path) and stem is None:
         if remains(path.parent):
             fix = "put a copy of it back, or make the base anew: demur kb add BASE and its files"
             what = f"has lost its {NAME}, and with it all passages and labels"
             raise LostBase(what, path=path.parent, fix=fix)
-        raise DataError("there is no knowledge base", path=path.parent, fix="make one with demur kb add")
+        if not path.is_file():
+            raise DataError("there is no knowledge base", path=path.parent, fix="make one with demur kb add")
     with sqlite_errors(path):
         connection = connected(path)
         try:
@@ -147,6 +148,14 @@ def open_database(path: Path, stem: str | None = None) -> sqlite3.Connection:
     return connection
 
 
+def holds(path: Path) -> bool:
+    """Whether a base's file is there, and is not what a crash or a full disk left of it."""
+    if not path.is_file():
+        return False
+    log = path.with_name(f"{path.name}-wal")
+    return path.stat().st_size > 0 or (log.is_file() and log.stat().st_size > 0) or not remains(path.parent)
+
+
 def remains(folder: Path) -> bool:
     """Whether a folder holds what is derived of a base's file, though that file may be gone."""
     return (folder / "words" / "meta.json").is_file() or (folder / "meanings" / "vectors.sqlite").is_file()
@@ -156,7 +165,8 @@ class _Connection(sqlite3.Connection):
     """A connection that is closed when nobody needs it any more, as bases may be left open."""
 
     def __del__(self) -> None:
-        self.close()
+        with suppress(sqlite3.ProgrammingError):  # it was never opened
+            self.close()
 
 
 def connected(path: Path) -> sqlite3.Connection:
