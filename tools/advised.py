@@ -34,7 +34,7 @@ GOAL, AT = 0.02, 20
 INTRODUCTION = """# How good the advice is
 
 `demur advise` chooses a method by its MAP on your labelled questions, shrunk towards what it reached on
-other data, and takes a simpler one only where that is within .01 of the best. This page says what such a
+other data, and takes a simpler one only where that is within .004 of the best. This page says what such a
 choice costs: how far the MAP of the chosen method is below that of the best one, on datasets where that is
 known.
 

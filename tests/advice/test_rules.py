@@ -14,7 +14,7 @@ from demur.advice.deciding.rules import RULES, Lead, Leads, Values
 from demur.advice.methods import METHODS, Method
 from demur.types import FloatArray
 
-OURS = "shrunk means, the simplest within .01"
+OURS = "shrunk means, the simplest within .004"
 MEANS = {"bm25": 0.62, "mini": 0.70, "encoder": 0.72, "sum": 0.76}
 LEADS = {
     "bm25": Lead(-0.15, 0.01),
@@ -61,7 +61,7 @@ def test_with_few_labels_it_loses_less_than_rules_without_evidence() -> None:
     values = population()
     ours = lost(values, LEADS, OURS, 8)
     assert ours < lost(values, LEADS, "the best mean", 8) - 0.003
-    assert ours < lost(values, LEADS, "the simplest within .01 of the best mean", 8) - 0.003
+    assert ours < lost(values, LEADS, "the simplest within .004 of the best mean", 8) - 0.003
     assert ours < lost(values, LEADS, "the simplest not significantly worse", 8, 100) - 0.03
 
 
@@ -84,13 +84,13 @@ def test_a_mean_is_shrunk_the_more_the_fewer_and_the_more_certain_the_evidence()
     assert rules.shrunk(values, {"encoder": Lead(0, 0), "other": Lead(0, 1)})["encoder"] == level
 
 
-@pytest.mark.parametrize(("behind", "taken"), [(0.009, "bm25"), (0.011, "encoder")])
-def test_a_simpler_method_is_taken_within_a_hundredth_only(behind: float, taken: str) -> None:
+@pytest.mark.parametrize(("behind", "taken"), [(0.003, "bm25"), (0.005, "encoder")])
+def test_a_simpler_method_is_taken_only_if_it_is_hardly_behind(behind: float, taken: str) -> None:
     assert rules.simplest({"bm25": 0.7 - behind, "encoder": 0.7, "sum": 0.705 - 0.006}) == taken
     figures = np.linspace(0.2, 0.9, 400)
     values = {"bm25": figures - behind, "encoder": figures}
     leads = {"bm25": Lead(-behind, 0.01), "encoder": Lead(0, 0)}
-    for rule in (OURS, "the simplest within .01 of the best mean"):
+    for rule in (OURS, "the simplest within .004 of the best mean"):
         assert RULES[rule](values, leads) == taken
     assert RULES["the best mean"](values, leads) == "encoder"
 

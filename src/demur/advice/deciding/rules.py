@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from demur.evaluation.comparison.significance import permutation
 from demur.types import FloatArray
 
-NEAR = 0.01
+NEAR = 0.004
 """Of MAP: a simpler method this close to the best is taken."""
 YARDSTICK = "encoder"
 """What others are compared with where it was tried: it has figures everywhere, and others stay near it."""
@@ -111,9 +111,9 @@ def _means(values: Values) -> dict[str, float]:
 
 
 RULES: dict[str, Callable[[Values, Leads], str]] = {
-    "shrunk means, the simplest within .01": by_shrunk_means,
+    "shrunk means, the simplest within .004": by_shrunk_means,
     "the best mean": by_means,
-    "the simplest within .01 of the best mean": by_near_means,
-    "evidence worth ten questions, the simplest within .01": by_fixed_weights,
+    "the simplest within .004 of the best mean": by_near_means,
+    "evidence worth ten questions, the simplest within .004": by_fixed_weights,
     "the simplest not significantly worse": by_significance,
 }

@@ -12,6 +12,7 @@ from demur.advice.trials.curves import rounded, wins_at
 from demur.data.sources import find_file
 
 _OTHER_DATA = 4  # times fewer labels may do on data that are not like any that we measured
+_LEVEL = 0.01  # of MAP: a net this close to the best without labels is level with it
 _SURE = 2.0  # standard deviations
 
 
@@ -30,7 +31,7 @@ def too_early(methods: Sequence[Method], informative: int, known: Evidence) -> d
 def fewest(known: Evidence) -> tuple[float, str]:
     """With how many labels a net was first as good as the best without any, and on which dataset."""
     found = [
-        (wins_at(points, each.without - rules.NEAR), each.name)
+        (wins_at(points, each.without - _LEVEL), each.name)
         for each in known.datasets
         if each.without is not None
         for points in each.curves.values()
