@@ -10,6 +10,7 @@ from typing import Any
 
 from demur.data.formats.shared.checks import Place
 from demur.data.formats.shared.jsonlines import shown_list
+from demur.errors import count_of
 from demur.files import LONGEST_LINE, lines
 
 TEXT = ("text", "passage", "body", "answer")
@@ -47,7 +48,7 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
                 raise place.error(f"two columns are called {shown_list(twice[0])}", "rename one of them")
             name_of_text(columns, place, ", as the first row names the columns")
         elif len(row) != len(columns):
-            what = f"{len(row)} cells in this row, but {len(columns)} in the header"
+            what = f"{count_of(len(row), 'cell')} in this row, but {len(columns)} in the header"
             raise place.error(what, "put quotes around cells that hold commas")
         else:
             yield place, dict(zip(columns, row, strict=True))

@@ -138,7 +138,8 @@ def _folder(folder: Path) -> Iterator[Passage]:
         else:
             yield from passages
     if passed_over == len(paths):
-        raise DataError(f"none of its {passed_over} files can be read; {last}", path=folder)
+        which = "its only file cannot" if passed_over == 1 else f"none of its {passed_over} files can"
+        raise DataError(f"{which} be read; {last}", path=folder)
     if passed_over:
         _log.warning("%s: %d of %d files are passed over", folder, passed_over, len(paths))
 
