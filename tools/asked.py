@@ -18,18 +18,19 @@ it is right ([decision 032](decisions/032-asking-by-meaning.md)).
 ## The whole against its parts
 
 The weights were learnt without the dataset that stands in the row, from dev sets of the others. MAP over
-the passages that were found, of questions that have a right one. `words` is the share of the question's
-words, `meaning` the cosine, `mini` the network's score. AUROC says how often the chance of a right first
-passage is higher than that of a wrong one, where each question is also asked with its right passages
-removed. `{chance}` makes it.
+the passages that were found, of questions that have a right one. `words` is the score by words (BM25), as a
+share of the most that the question could give, `meaning` the cosine, `mini` the network's score. AUROC says
+how often the chance of a right first passage is higher than that of a wrong one, where each question is also
+asked with its right passages removed. `{chance}` makes it.
 
 Rows of an FAQ have a question of their own. Meaning alone ranks these, and how likely the first one is was
 learnt on FAQs made of one forum's threads and on FAQs written for this ({faqs}); so that forum's test threads
 are less of a test than the other rows. In the forum's near misses, a word of the question is replaced by one
-of another question. The written FAQs (tools/faqs) have thirty rows each and sixty questions: thirty say in
-other words what a row asks, twenty are near misses, ten are about other things. The written handbooks
-(tools/handbooks) have some fifty paragraphs each and seventy questions: fifty are answered by one paragraph,
-twelve are near misses, eight are about other things. Nothing has learnt from them.
+of another question. The written FAQs (tools/faqs) have some thirty rows each, and questions that say in other
+words what a row asks, near misses, and some about other things. The written handbooks (tools/handbooks) have
+some fifty paragraphs each and seventy questions: fifty are answered by one paragraph, twelve are near misses,
+eight are about other things. From the files of the test nothing has learnt, but the networks and the chance
+have from other files that were written in the same way, by the same language model.
 
 """
 _LEVELS = """

@@ -15,6 +15,7 @@ from demur.asking.library import Library
 from demur.asking.meaning import chance
 from demur.asking.meaning.ranker import ByMeaning, by_meaning
 from demur.asking.packaged import MEANING, MEANING_GATES, NAME, ROW_GATES
+from demur.asking.rules import Rule
 from demur.cli.asking.shown import Shown
 from demur.cli.risk.promises import elsewhere
 from demur.embedders.encoders import packaged as encoder
@@ -89,9 +90,10 @@ def test_a_gate_set_aside_leaves_each_kind_of_passage_its_own_threshold() -> Non
     of_row, of_text = (
         session.ask(asks) for asks in ("In which ways may one pay?", "How long are saws lent?")
     )
-    assert session.gate is None and session.gate_of_rows is None and session.of_rows is not None
-    assert of_row.threshold == session.of_rows.least == open_gate(ROW_GATES).threshold
-    assert of_text.threshold == session.rule.least == open_gate(MEANING_GATES).threshold
+    theirs, rows = open_gate(MEANING_GATES).threshold, open_gate(ROW_GATES).threshold
+    assert theirs != rows and (session.rule, session.of_rows) == (Rule(None, theirs), Rule(None, rows))
+    assert (of_text.threshold, of_row.threshold) == (theirs, rows)
+    assert of_text.certificate is None and of_row.certificate is None
 
 
 def test_rows_of_an_faq_have_a_gate_of_their_own() -> None:

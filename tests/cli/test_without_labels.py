@@ -11,6 +11,7 @@ import pytest
 
 from asking.faq import ROWS, STRANGE
 from cli.calling import run
+from demur.cli.risk import without_labels
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +41,16 @@ def test_a_gate_from_an_faq_is_taken_up_by_ask(
     )
     assert run(monkeypatch, "ask", STRANGE[0], *asking) == 0
     assert json.loads(capsys.readouterr().out)["abstained"]
+
+
+def test_the_gate_is_written_before_its_promise_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(*told: object) -> None:
+        assert Path("gate.json").is_file()
+        raise SystemExit(1)  # as where whoever reads has had enough
+
+    monkeypatch.setattr(without_labels, "_tell", cut)
+    made = "calibrate", "--from", "faq.csv", "--without-labels", "--apart", "0.5", "--risk", "0.25"
+    assert run(monkeypatch, *made, "-o", "gate.json") == 1 and Path("gate.json").is_file()
 
 
 def test_too_few_entries_are_a_failure_not_a_misuse(

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from cli.calling import run
 from demur.errors import DataError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.index.words import IndexedWords
@@ -58,6 +59,24 @@ def test_a_full_disk_leaves_a_base_that_can_be_asked(
     monkeypatch.setattr(IndexedWords, "_write", full)
     assert found(KnowledgeBase(folder(kb)), "drill lent") == before
     assert "the index of words cannot be written (No space left on device)" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "x.kb/kb.sqlite"), "may not be read or written"),
+        (FileExistsError(errno.EEXIST, "File exists", "x.kb/meanings"), "is there already; move it away"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: OSError, said: str
+) -> None:
+    def refused(*given: object) -> None:
+        raise error
+
+    monkeypatch.setattr(KnowledgeBase, "__init__", refused)
+    assert run(monkeypatch, "kb", "status", "x.kb") == 2
+    assert capsys.readouterr().err.startswith(f"demur: {error.filename}: {said}")
 
 
 def test_what_cannot_be_opened_leaves_nothing_behind(tmp_path: Path) -> None:

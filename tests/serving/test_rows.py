@@ -5,22 +5,17 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
 from mcp import Client
 
-from demur.asking import Passage, packaged
+from demur.asking import Passage
 from demur.asking.gates.gate import open_gate
 from demur.asking.packaged import MEANING_GATES, ROW_GATES
-from demur.embedders.encoders import packaged as encoder
 from demur.serving.answering.service import Service
 from demur.serving.assistants import create_mcp
 from demur.serving.server import Settings
 from serving.based import TOOLS, made
 from serving.made import TEXTS, asked, server_of
 from serving.test_labels import gated
-
-HERE = packaged.there() and encoder.there()  # they lie in git and in the wheel, so CI skips nothing
-pytestmark = pytest.mark.skipif(not HERE, reason="the packaged models are not here")
 
 ROW = Passage("1", "At the desk, by card or in cash.", heading="How can I pay?", question="How can I pay?")
 OF_ROW, OF_TEXT = "In which ways may one pay?", "How long are saws lent?"

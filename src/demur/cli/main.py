@@ -112,7 +112,7 @@ def main() -> None:
         sys.stderr.write(f"demur: {what}\n")
         sys.exit(MISUSED)
     except FileExistsError as error:
-        what = one_line(f"{error.filename or 'a file'}: is a file where a folder should be; move it away")
+        what = one_line(f"{error.filename or 'a file'}: is there already; move it away, or name another")
         sys.stderr.write(f"demur: {what}\n")
         sys.exit(MISUSED)
     except OSError as error:  # a full disk behind stdout, say: not our bug, and no traceback

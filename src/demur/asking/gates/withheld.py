@@ -38,7 +38,7 @@ from demur.risk.unanswerable import choose
 from demur.text import content, tokenize
 from demur.types import FloatArray, Pool, Ranking
 
-TENTH = 0.1
+TENTH, HALF = 0.1, 0.5
 ASKED = 2000
 """Entries that are asked about, of those removed: a sample says as much for any number of them."""
 MOST = 500
@@ -133,9 +133,6 @@ class Withheld:
         return sorted(found, key=lambda each: (-each.cosine, each.question))
 
 
-HALF = 0.5
-
-
 def withheld(
     library: Library | KnowledgeBase,
     *,
@@ -147,7 +144,7 @@ def withheld(
     """What is answered to questions of an FAQ whose entries are removed, by ``ranker="meaning"``."""
     if not 0 < share <= HALF:
         raise UsageError(
-            f"{share:g} is not a share of the entries; remove 0.1 of them (--apart), or up to 0.5"
+            f"{share:g} is not a share of the entries; remove {TENTH:g} of them (--apart), or up to {HALF:g}"
         )
     passages = list(_numbered(library))
     known = entries(passages)

@@ -106,7 +106,7 @@ def by_meaning(library: Passages, read: int = READ, budget: str | None = None) -
     With a budget, such as ``300ms``, fewer passages are read where more would take longer here.
     """
     fit = read if budget is None else fitting(budget, read)
-    if fit >= len(library):  # so nothing is left unread
+    if fit < read and fit >= len(library):  # nothing is left unread
         fit = read
     return ByMeaning(library, named(packaged.NAME), reading=True, read=fit, wanted=read)
 

@@ -71,5 +71,5 @@ def _table(told: Sequence[Candidate]) -> str:
 
 def _other(candidate: Candidate) -> str:
     if "score" in candidate.extra["signals"] or candidate.extra["question"]:
-        return "its question is the one that was asked, so none is likelier"
+        return "its question is the one that was asked, or it has the code that was, so none is likelier"
     return "the network has not read it, so it is no likelier than those that it has read"

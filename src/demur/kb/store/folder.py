@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
-from demur.errors import DataError, UsageError
+from demur.errors import DataError, UnusableBase, UsageError
 from demur.files import written
 from demur.kb.index.meanings import SignedMeanings
 from demur.kb.index.words import IndexedWords
@@ -98,6 +98,8 @@ class Folder:
             if not mine or truth.purged > number:
                 raise
             return truth.generation(number)  # whoever writes is about to do it
+        except UnusableBase:  # it is gone, say, and not its index alone
+            raise
         except DataError as error:  # a full disk, say
             _log.warning("%s", error)
             self.words = IndexedWords(None, truth.stem)
