@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from demur.errors import DataError
@@ -35,3 +36,13 @@ def folder(name: str) -> Path:
     if not os.access(path, os.W_OK | os.X_OK):
         raise DataError("the cache cannot be written", path=path, fix=fix)
     return path
+
+
+def trim(path: Path, most: int) -> None:
+    """Remove files of a folder, those touched longest ago first, until no more than `most` bytes are left."""
+    with suppress(OSError):  # another process may do the same
+        files = [(each.stat(), each) for each in path.iterdir() if each.is_file()]
+        for stat, each in sorted(files, key=lambda file: -file[0].st_mtime_ns):
+            most -= stat.st_size
+            if most < 0:
+                each.unlink()

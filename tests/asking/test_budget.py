@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from demur.asking import Library, Passage, Session, as_plain
 from demur.asking.gates.gate import find_gate
+from demur.asking.gates.without import Without
 from demur.asking.meaning import budget
 from demur.asking.meaning.budget import Speeds, fitting, milliseconds
+from demur.asking.meaning.finding import maker
 from demur.asking.meaning.ranker import READ, by_meaning
 from demur.errors import UsageError
+from demur.kb.folder import KnowledgeBase
 
 TEXTS = [f"Saw number {n} hangs on hook {n + 3} of the long wall." for n in range(20)]
 
@@ -74,6 +78,35 @@ def test_a_gate_that_does_not_fit_a_budget_says_so(caplog: pytest.LogCaptureFixt
         "the gate is set aside: within 150ms 3 passages are read, its promise is for 12; allow more"
         in caplog.text
     )
+
+
+def test_a_budget_cuts_nothing_of_an_faq(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = [{"question": f"Where does saw number {n} hang?", "answer": text} for n, text in enumerate(TEXTS)]
+    faq = tmp_path / "faq.jsonl"
+    faq.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    text = tmp_path / "wall.txt"
+    text.write_text("There is a long wall.", "utf-8")
+    with closing(KnowledgeBase(tmp_path / "base")) as base:
+        base.add([faq])
+        base.embed(maker())
+        base.refresh()
+        for passages in (Library(faq), base):
+            session = Session.open(passages, "meaning", risk=0.2, budget="10ms")
+            assert session.gate is not None and passages.without_question == 0
+            hidden = Without(passages, (1,))
+            assert (len(hidden), hidden.without_question) == (len(TEXTS) - 1, 0)
+        assert "set aside" not in caplog.text
+        base.add([text])
+        base.embed(maker())
+        base.refresh()
+        assert base.without_question == Library([faq, text]).without_question == 1
+        place = base.by_words("wall", 1)[0].tolist()[0]
+        assert Without(base, (place,)).without_question == 0
+        with pytest.raises(UsageError, match="read"):
+            Session.open(base, "meaning", risk=0.2, budget="10ms")
+        base.remove([text])
+        base.refresh()
+        assert base.without_question == 0
 
 
 def test_a_budget_is_for_meaning() -> None:

@@ -11,11 +11,11 @@ import demur
 from demur.asking import Session, packaged
 from demur.asking.example import passages
 from demur.asking.gates.gate import is_for_any_files, is_for_files, open_gate, second_ranker_of
+from demur.asking.gates.rules import Rule
 from demur.asking.library import Library
 from demur.asking.meaning import chance
 from demur.asking.meaning.ranker import ByMeaning, by_meaning
 from demur.asking.packaged import MEANING, MEANING_GATES, NAME, ROW_GATES
-from demur.asking.rules import Rule
 from demur.cli.asking.shown import Shown
 from demur.cli.risk.promises import elsewhere
 from demur.embedders.encoders import packaged as encoder

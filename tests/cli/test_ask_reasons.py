@@ -14,6 +14,8 @@ from demur.types import Candidate
 
 FAQ = "question,answer\nWhere do you ship?,To Austria.\nWhen are you open?,From Tuesday to Saturday.\n"
 
+READ = {"--example": "12 of the 50", "faq.csv": "none of the 2", "ship.txt": "none of the 3"}
+
 
 @pytest.mark.parametrize(
     ("question", "sources"),
@@ -56,6 +58,7 @@ def test_the_parts_are_shown_largest_first_and_add_up_to_the_chance(
     )
     for number in (1, 2):
         assert f"What is known of passage {number}: " in shown
+    assert f"The network has read {READ[sources[-1]]} passages that were ranked." in shown
 
 
 def test_a_chance_that_is_not_its_sum_is_said_to_be_another() -> None:

@@ -153,7 +153,7 @@ def test_vectors_that_are_broken_off_are_told_and_made_later(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("demur.asking.meaning.finding.maker", lambda: Hashing(breaks_after=0))
-    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 1
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 130
     assert "0 of 1 passages have vectors; demur kb update makes the others" in capsys.readouterr().err
     monkeypatch.setattr("demur.asking.meaning.finding.maker", Hashing)
     assert run(monkeypatch, "kb", "update", "h.kb", "--json") == 0

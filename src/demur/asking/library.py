@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 
 from demur.asking.meaning.ranker import by_meaning
 from demur.asking.packaged import MEANING
+from demur.asking.read_before import Files, Read
 from demur.asking.searching import Search
 from demur.embedders.base import Vectors
 from demur.errors import UnknownName, UsageError
@@ -20,8 +20,6 @@ from demur.kb.files.documents import read_documents, readable
 from demur.kb.passages import Passage
 from demur.rankers import Ranker
 from demur.rankers import ranker as resolve_ranker
-from demur.rankers.lexical.bm25 import BM25
-from demur.rankers.lexical.index import Index
 from demur.rankers.vectors.cosine import pairwise
 from demur.types import Candidate, FloatArray, IntArray, Pool
 
@@ -31,28 +29,29 @@ MOST = 2_000
 """Texts of which vectors are made while somebody waits."""
 _SOME = 200  # of which it takes long enough to say so
 _log = logging.getLogger(__name__)
-Documents = str | Path | Passage | Iterable[str | Path | Passage]
+Documents = str | Path | Passage | Files | Iterable[str | Path | Passage]
 
 
 class Library:
     """Passages and their index. Of passages that are alike in heading and text, the first is kept.
 
-    `stem` names the language whose word endings do not count; with ``none`` all count.
+    `stem` names the language whose word endings do not count; with ``none`` all count. Files
+    that an earlier call has read come from the cache.
     """
 
     def __init__(self, documents: Documents, stem: str = "english") -> None:
-        copies: Counter[str] = Counter()
-        kept: dict[str, Passage] = {}
-        for passage in _passages(documents):
-            copies[passage.searched] += 1
-            kept.setdefault(passage.searched, passage)
-        self.passages = tuple(kept.values())
-        self._copies = tuple(copies[searched] - 1 for searched in kept)
         self.stem = stem
-        self.index = Index(list(kept), BM25(stem=stem))
+        files = _files(documents)
+        read = files.read(stem) if files is not None else Read.of(_passages(documents), stem)
+        self.passages, self._copies, self.index = read
 
     def __len__(self) -> int:
         return len(self.passages)
+
+    @property
+    def without_question(self) -> int:
+        """How many passages have no question of their own, as a row of an FAQ has."""
+        return sum(not passage.question for passage in self.passages)
 
     def passage(self, place: int) -> Passage:
         """The passage at a place."""
@@ -163,6 +162,17 @@ def second_ranker(who: str | Path | Ranker) -> Ranker:
         if error.kind != "ranker" or not str(who).startswith(error.name):
             raise
         raise UnknownName("ranker", error.name, [*error.known, MEANING, AS_FOUND[1]], error.also) from None
+
+
+def _files(documents: Documents) -> Files | None:
+    """The files to be read; None where there is anything else among the documents."""
+    if isinstance(documents, Files):
+        return documents
+    if isinstance(documents, Path):
+        return Files([documents])
+    many = documents if isinstance(documents, list) else []
+    paths = [each for each in many if isinstance(each, Path)]
+    return Files(paths) if paths and len(paths) == len(many) else None
 
 
 def _passages(documents: Documents) -> Iterator[Passage]:

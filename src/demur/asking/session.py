@@ -20,13 +20,13 @@ from demur.asking.gates.gate import (
     open_gate,
     second_ranker_of,
 )
+from demur.asking.gates.rules import Rule
 from demur.asking.library import AS_FOUND, Documents, Library, second_ranker
 from demur.asking.meaning.budget import milliseconds
 from demur.asking.meaning.ranker import LEAST, ByMeaning, by_meaning
 from demur.asking.meaning.tending import check_vectors, tend
 from demur.asking.packaged import MEANING
 from demur.asking.reading import check_quotes, looks, reader_for, reads
-from demur.asking.rules import Rule
 from demur.asking.searching import DEPTH, Search
 from demur.errors import DemurError, UsageError
 from demur.kb.base import Passages, Searchable

@@ -42,6 +42,10 @@ class Passages(Searchable, Protocol):
     def __len__(self) -> int:
         """How many passages there are."""
 
+    @property
+    def without_question(self) -> int:
+        """How many passages have no question of their own, as a row of an FAQ has."""
+
     def passage(self, place: int) -> Passage:
         """The passage at a place."""
 

@@ -98,6 +98,11 @@ class ReadBase:
         """True: also an empty base is one."""
         return True
 
+    @property
+    def without_question(self) -> int:
+        """How many passages have no question of their own, as a row of an FAQ has."""
+        return self._truth().without_question(self._now())
+
     def passage(self, place: int) -> Passage:
         """The passage at a place."""
         return self._standing(place)[0]

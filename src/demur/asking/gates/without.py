@@ -37,6 +37,12 @@ class Without:
     def __len__(self) -> int:
         return len(self.library) - len(self.hidden)
 
+    @property
+    def without_question(self) -> int:
+        """How many passages have no question of their own, as a row of an FAQ has."""
+        hidden = sum(not self.passage(place).question for place in self.hidden)
+        return self.library.without_question - hidden
+
     def passage(self, place: int) -> Passage:
         """The passage at a place."""
         return self.library.passage(place)

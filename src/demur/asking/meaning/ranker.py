@@ -70,8 +70,9 @@ class ByMeaning(Search):
             for at, why, look in zip(reading.tolist(), reasons, seen, strict=True):
                 told[at], candidates[at] = why, with_look(candidates[at], look)
         chances = found.with_the_named_first(chances)
+        counts = {"cut": cut, "reads": len(reading), "ranked": len(candidates)}
         candidates = [
-            replace(one, extra={**one.extra, **why, "chance": value, "cut": cut})
+            replace(one, extra={**one.extra, **why, "chance": value, **counts})
             for one, why, value in zip(candidates, told, chances.tolist(), strict=True)
         ]
         order = np.lexsort((-chances, ~found.named)).tolist()
@@ -103,10 +104,11 @@ class ByMeaning(Search):
 def by_meaning(library: Passages, read: int = READ, budget: str | None = None) -> ByMeaning:
     """What is asked of passages by words and by meaning, read by the model that comes with demur.
 
-    With a budget, such as ``300ms``, fewer passages are read where more would take longer here.
+    With a budget, such as ``300ms``, fewer passages are read where more would take longer here. Those with a
+    question of their own, as in an FAQ, are never read.
     """
     fit = read if budget is None else fitting(budget, read)
-    if fit < read and fit >= len(library):  # nothing is left unread
+    if fit < read and fit >= library.without_question:  # nothing is left unread
         fit = read
     return ByMeaning(library, named(packaged.NAME), reading=True, read=fit, wanted=read)
 

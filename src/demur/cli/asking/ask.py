@@ -19,7 +19,7 @@ def ask(
     sources: FromOption = None,
     kb: KbOption = None,
     example: ExampleFlag = False,
-    top: Annotated[int, typer.Option(min=1, help="Number of passages to show.")] = 5,
+    top: Annotated[int, typer.Option(min=1, help="Number of passages to show; with a gate, 50 at most.")] = 5,
     ranker: Annotated[
         str | None,
         typer.Option(

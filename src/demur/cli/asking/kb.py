@@ -218,7 +218,7 @@ def _embed_by(kb: KnowledgeBase, embedder: Embeds | None, words_only: bool) -> N
     except KeyboardInterrupt:
         kb.refresh()
         note(f"{_embedded(kb):,} of {len(kb):,} passages have vectors; demur kb update makes the others")
-        raise typer.Exit(1) from None
+        raise typer.Exit(130) from None  # as whatever else is stopped by Ctrl-C
 
 
 def _missing(kb: KnowledgeBase) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isclose
 
+from demur.errors import count_of
 from demur.types import Candidate
 
 TOLD = 2
@@ -27,9 +28,12 @@ def reasons(candidates: Sequence[Candidate], words: Sequence[str]) -> Iterator[s
         yield f"It answers a question of its own, so the network does not read it: {first['question']}"
     elif "score" not in first["signals"] and not first.get("cut"):
         yield "The network has not read it."
+    if "reads" in first:
+        ranked = count_of(first["ranked"], "passage")
+        yield f"The network has read {first['reads'] or 'none'} of the {ranked} that were ranked."
     if cut := first.get("cut"):
-        many = "1 passage" if cut == 1 else f"{cut} passages"
-        yield f"The budget left {many} unread that would have been read again without one."
+        left = count_of(cut, "passage")
+        yield f"The budget left {left} unread that would have been read again without one."
 
 
 def _lacking(words: list[str]) -> str:

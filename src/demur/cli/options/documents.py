@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from demur.asking import Passage
+    from demur.asking.read_before import Files
     from demur.asking.searching import Search
     from demur.kb.folder import KnowledgeBase
     from demur.types import Pool
@@ -22,8 +23,8 @@ FromOption = Annotated[
     typer.Option(
         "--from",
         metavar="FILE",
-        help="A .md, .txt, .csv or .jsonl file, with demur[formats] also .html, .docx or .pdf, or a folder; "
-        "may be repeated.",
+        help="A .md, .txt, .csv or .jsonl file, with demur[formats] also .html, .docx or .pdf, all also "
+        "gzipped (.gz), or a folder; may be repeated.",
     ),
 ]
 KbOption = Annotated[
@@ -40,9 +41,9 @@ StemOption = Annotated[
 ]
 
 
-def documents(sources: list[Path] | None, example: bool) -> Iterable[Passage]:
-    """The passages of some files, read when they are wanted, or those of the handbook."""
-    from demur.asking import read_documents
+def documents(sources: list[Path] | None, example: bool) -> Files | Iterable[Passage]:
+    """Some files, which are read when their passages are wanted, or the passages of the handbook."""
+    from demur.asking.read_before import Files
     from demur.errors import UsageError
 
     if bool(sources) == example:
@@ -52,13 +53,13 @@ def documents(sources: list[Path] | None, example: bool) -> Iterable[Passage]:
         from demur.asking.example import passages
 
         return passages()
-    return tracked(read_documents(sources or []), "reading", "passages")
+    return Files(sources or [], lambda passages: tracked(passages, "reading", "passages"))
 
 
 def asked_of(
     base: str | None, sources: list[Path] | None, example: bool
-) -> Iterable[Passage] | KnowledgeBase:
-    """What is asked: a knowledge base, the passages of files, or those of the handbook."""
+) -> Files | Iterable[Passage] | KnowledgeBase:
+    """What is asked: a knowledge base, files, or the passages of the handbook."""
     from demur.errors import UsageError
     from demur.kb.folder import KnowledgeBase
 

@@ -129,6 +129,14 @@ class Truth(ABC):
             yield found
             after = found[-1][0]
 
+    def without_question(self, generation: Generation) -> int:
+        """How many passages of a generation have no question of their own."""
+        found = self.rows(
+            "SELECT count(*) FROM passages WHERE question = '' AND id <= ? AND (died IS NULL OR died > ?)",
+            (generation.newest, generation.number),
+        )
+        return int(found[0][0])
+
     def searched(self, places: Sequence[int]) -> dict[int, str]:
         """What is searched of some passages; those that are deleted are left out."""
         found: dict[int, str] = {}

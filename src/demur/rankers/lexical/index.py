@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.rankers.lexical.bm25 import BM25, idf
 from demur.text import content, tokenize
 from demur.tokens import hash_words
 from demur.types import FloatArray, IntArray
+
+_PARTS = "damped", "hashes", "starts", "owners", "times"
 
 
 class Index:
@@ -33,6 +37,20 @@ class Index:
         self._owners = owners[starts]
         self._times = np.diff(starts, append=len(hashes))
         self._hashes, self._starts = np.unique(hashes[starts], return_index=True)
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], bm25: BM25) -> Self:
+        """The index that `arrays` was asked of; the same BM25 must have made it."""
+        index = cls.__new__(cls)
+        index.bm25, index.size = bm25, len(arrays["damped"])
+        index._damped, index._hashes, index._starts = (arrays[each] for each in _PARTS[:3])
+        index._owners, index._times = (arrays[each].astype(np.int64) for each in _PARTS[3:])
+        return index
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that was found in the texts, to be kept in a file."""
+        small = [each.astype(np.int32) for each in (self._owners, self._times)]  # half the bytes
+        return dict(zip(_PARTS, [self._damped, self._hashes, self._starts, *small], strict=True))
 
     def df(self, word: str) -> int:
         """How many texts have the word."""

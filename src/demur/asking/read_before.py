@@ -1,0 +1,140 @@
+"""Files that are asked: read and indexed once, then taken from the cache until a file or our code changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import astuple, dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+
+import demur
+from demur import cache as caches
+from demur.errors import DataError
+from demur.files import is_pipe, replacing, sha256
+from demur.kb.files.documents import files_in, read_documents
+from demur.kb.files.limits import Limits
+from demur.kb.passages import Passage
+from demur.rankers.lexical.bm25 import BM25
+from demur.rankers.lexical.index import Index
+
+FOLDER = "files"
+MANY = 1_000
+"""Passages; fewer are read and indexed in less time than anybody notices."""
+MOST = 1 << 30
+"""Bytes of the cache for files; beyond that, those not asked for longest go."""
+_CODE = (
+    *("kb/formats/*.py", "kb/files/*.py", "kb/passages.py", "rankers/lexical/*.py"),
+    *("sentences.py", "text.py", "tokens.py", "asking/read_before.py"),
+)
+_PACKAGES = "numpy", "snowballstemmer", "pypdfium2", "mammoth", "selectolax"
+
+
+class Read(NamedTuple):
+    """Passages that differ in heading and text, how many more there are of each, and their words."""
+
+    passages: tuple[Passage, ...]
+    copies: tuple[int, ...]
+    words: Index
+
+    @classmethod
+    def of(cls, passages: Iterable[Passage], stem: str) -> Self:
+        """Of passages that are alike the first."""
+        copies: Counter[str] = Counter()
+        kept: dict[str, Passage] = {}
+        for passage in passages:
+            copies[passage.searched] += 1
+            kept.setdefault(passage.searched, passage)
+        index = Index(list(kept), BM25(stem=stem))
+        return cls(tuple(kept.values()), tuple(copies[searched] - 1 for searched in kept), index)
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files and folders to be read; what is read goes through `watched`, as for a meter."""
+
+    paths: Sequence[Path]
+    watched: Callable[[Iterable[Passage]], Iterable[Passage]] = iter
+
+    def read(self, stem: str) -> Read:
+        """Their passages and words, from the cache if an earlier call has read the same.
+
+        Nothing is kept where a file was passed over, so that the next call says so too.
+        """
+        key = _key(self.paths, stem)
+        if key is not None and (known := _known(key, stem)) is not None:
+            return known
+        over: list[Path] = []
+        found = Read.of(self.watched(read_documents(self.paths, over)), stem)
+        if len(found.passages) >= MANY and not over and key is not None and key == _key(self.paths, stem):
+            _keep(key, found)
+        return found
+
+
+def _known(key: str, stem: str) -> Read | None:
+    """What is kept under a key; None where there is nothing, or it is broken."""
+    with suppress(DataError, OSError, EOFError, ValueError, TypeError, KeyError, zipfile.BadZipFile):
+        path = _place(key)
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+            arrays = {name: kept[name] for name in kept.files}
+        passages = tuple(Passage(*each) for each in json.loads(arrays.pop("passages").tobytes()))
+        copies = tuple(arrays.pop("copies").tolist())
+        with suppress(OSError):
+            path.touch()
+        return Read(passages, copies, Index.of_arrays(arrays, BM25(stem=stem)))
+    return None
+
+
+def _keep(key: str, found: Read) -> None:
+    """Keep what was read; where that cannot be, it is read again the next time."""
+    passages = json.dumps([astuple(each) for each in found.passages]).encode("ascii")
+    arrays = {"passages": np.frombuffer(passages, np.uint8), "copies": np.array(found.copies, np.int64)}
+    with suppress(DataError, OSError):
+        path = _place(key)
+        with replacing(path) as file:
+            np.savez(file.buffer, **arrays, **found.words.arrays())  # type: ignore[arg-type]
+        caches.trim(path.parent, MOST)
+
+
+def _place(key: str) -> Path:
+    return caches.folder(FOLDER) / f"{key}.npz"
+
+
+def _key(paths: Sequence[Path], stem: str) -> str | None:
+    """A hash of all that decides what is read and indexed; None where it cannot be known beforehand."""
+    digest = hashlib.sha256(f"{_code()} {Limits.of_environment()} {stem}".encode())
+    try:
+        for path in _files(paths):
+            digest.update(f"\n{path} {sha256(path)}".encode("utf-8", "surrogatepass"))
+    except DataError:  # whoever reads it says why
+        return None
+    return digest.hexdigest()[:32]
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if is_pipe(path):
+            raise DataError("can be read only once", path=path, fix="save it as a file")
+        yield from files_in(path) if path.is_dir() else [path]
+
+
+@cache
+def _code() -> str:
+    """The version of demur, of the packages that read or cut words, and a hash of our own code for it."""
+    versions = [demur.__version__]
+    for package in _PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions.append(metadata.version(package))
+    digest = hashlib.sha256()
+    home = Path(demur.__file__).parent
+    for each in sorted(path for pattern in _CODE for path in home.glob(pattern)):
+        digest.update(each.read_bytes())
+    return f"{versions} {digest.hexdigest()[:16]}"
