@@ -51,11 +51,12 @@ FORMATS_INTRODUCTION = """Everything is read and written as a stream, gzipped or
 or without a BOM, with LF or CRLF. The ending of a name says the format; for JSONL the keys of the first line
 do. `-` is stdin or stdout.
 What is wrong with a file is said in one line, with its name and the line's number."""
-CLI_INTRODUCTION = """The result goes to stdout, everything else to stderr. The exit code is 0 when
-the work is done, 1 when it failed, and 2 when the command or its input is wrong; one line then says why. It is
-130 when Ctrl-C stopped it. With `--json` the result is JSON, which a [schema](schemas/) describes. Colours and
-bars are for terminals only; `NO_COLOR=1` leaves colours out. For screen readers, `TTY_INTERACTIVE=0` or `TERM=dumb` has plain lines in
-place of bars. `demur --install-completion` teaches your shell verbs and options."""
+CLI_INTRODUCTION = """\
+The result goes to stdout, everything else to stderr. The exit code is 0 when the work is done, 1 when it
+failed, and 2 when the command or its input is wrong; one line then says why. It is 130 when Ctrl-C stopped
+it. With `--json` the result is JSON, which a [schema](schemas/) describes. Colours and bars are for
+terminals only; `NO_COLOR=1` leaves colours out. For screen readers, `TTY_INTERACTIVE=0` or `TERM=dumb` has
+plain lines in place of bars. `demur --install-completion` teaches your shell verbs and options."""
 PICTURE = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
 .{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, monospace; font-size: {char_height}px;
