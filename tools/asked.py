@@ -33,6 +33,11 @@ eight are about other things. From the files of the test nothing has learnt, but
 have from other files that were written in the same way, by the same language model.
 
 """
+_FIRSTS = """
+The same lists as whoever asks sees them: how often the first passage is right, how often one of the first
+five, and the mean of one over the place of the first right one (MRR), of the whole and of meaning alone.
+
+"""
 _LEVELS = """
 ## What makes the first passage likely
 
@@ -94,6 +99,8 @@ def page() -> str:
     return (
         _HEAD.format(chance=chance["command"], faqs=", ".join(chance["FAQs learnt on"]))
         + _parts(chance["sets"])
+        + _FIRSTS
+        + _firsts(chance["sets"])
         + _LEVELS
         + _choices(list(chance["learnt on"]), chance["AUROC on each dev set of what the others teach"])
         + _ROWS
@@ -117,6 +124,17 @@ def _parts(sets: dict[str, Any]) -> str:
         cells = [f"{value:.3f}" for value in parts]
         cells += [f"{row['MAP over the best part']:+.3f}", f"{row['AUROC']:.3f}"]
         lines.append(f"| {name} | {row['questions']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _firsts(sets: dict[str, Any]) -> str:
+    """A row for each set, with the whole beside meaning alone."""
+    measures = {"first right": "P@1", "in the first five": "Success@5", "MRR": "RR"}
+    heads = [f"{head}{alone}" for head in measures for alone in ("", ", meaning alone")]
+    lines = [f"| dataset | {' | '.join(heads)} |", "|---|" + "---|" * len(heads)]
+    for name, row in sets.items():
+        cells = [f"{row[of][each]:.3f}" for each in measures.values() for of in (row["used"], "meaning")]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

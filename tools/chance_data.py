@@ -50,7 +50,7 @@ TEST = {
     "semeval2016/test": 327,
     "selqa/test": 220,
     "antique/test": 120,
-    "covidfaq/test": 160,
+    "covidfaq/test": 1073,
     f"semeval2016/test{AS_FAQ}": 327,
     f"selqa/test{AS_FAQ}": 158,
     f"{WRITTEN_FAQS}test": 180,
