@@ -102,7 +102,7 @@ def test_a_budget_cuts_nothing_of_an_faq(tmp_path: Path, caplog: pytest.LogCaptu
         assert base.without_question == Library([faq, text]).without_question == 1
         place = base.by_words("wall", 1)[0].tolist()[0]
         assert Without(base, (place,)).without_question == 0
-        with pytest.raises(UsageError, match="read"):
+        with pytest.raises(UsageError, match="within 10ms 0 passages are read, its promise is for 12; allow"):
             Session.open(base, "meaning", risk=0.2, budget="10ms")
         base.remove([text])
         base.refresh()

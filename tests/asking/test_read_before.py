@@ -34,9 +34,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """What was read from files, not from the cache."""
     seen: list[object] = []
 
-    def noted(paths: Iterable[Path], over: list[Path]) -> Iterable[Passage]:
+    def noted(paths: Iterable[Path]) -> Iterable[Passage]:
         seen.append(paths)
-        return read_documents(paths, over)
+        return read_documents(paths)
 
     monkeypatch.setattr(read_before, "read_documents", noted)
     return seen
@@ -94,15 +94,29 @@ def test_read_again_when_a_file_the_language_or_the_code_changes(
     assert len(reads) == 6
 
 
-def test_a_file_that_is_passed_over_is_told_each_time(
-    files: Path, caplog: pytest.LogCaptureFixture, tmp_path: Path
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [("broken.txt", b"\xff\xff", "passed over"), ("half.txt", b"Q: Is it open?\n\nNo.", "write A:")],
+)
+def test_what_is_told_of_a_file_is_told_each_time(
+    files: Path, caplog: pytest.LogCaptureFixture, tmp_path: Path, name: str, text: bytes, told: str
 ) -> None:
-    (files / "broken.txt").write_bytes(b"\xff\xff")
+    (files / name).write_bytes(text)
     for _ in range(2):
         caplog.clear()
         Library(files)
-        assert "broken.txt" in caplog.text
+        assert name in caplog.text and told in caplog.text
     assert not kept(tmp_path)
+
+
+def test_a_link_is_a_file_of_its_own_only_where_it_is_named(files: Path) -> None:
+    (files / "a.md").rename(files / "a.txt")
+    (files / "b.csv").unlink()
+    (files / "b.txt").symlink_to("a.txt")
+    copies = [Library(files).copies(0), Library([files / "a.txt", files / "b.txt"]).copies(0)]
+    (files / "b.txt").unlink()
+    (files / "b.txt").write_bytes((files / "a.txt").read_bytes())
+    assert [*copies, Library(files).copies(0)] == [0, 1, 1]
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_kept(files: Path, tmp_path: Path) -> None:
@@ -120,18 +134,24 @@ def test_few_passages_and_what_can_be_read_once_are_not_kept(
 ) -> None:
     Library(files / "b.csv")
     os.mkfifo(tmp_path / "pipe.txt")
-    monkeypatch.setattr(read_before, "read_documents", lambda paths, over: [Passage("1", "Saws cut.")] * MANY)
+    monkeypatch.setattr(read_before, "read_documents", lambda paths: [Passage("1", "Saws cut.")] * MANY)
     assert len(Library(tmp_path / "pipe.txt")) == 1
     assert not kept(tmp_path)
 
 
-@pytest.mark.parametrize("spoilt", [b"", b"no arrays", None])
+@pytest.mark.parametrize("spoilt", [b"", b"no arrays", None, 11])
 def test_what_is_broken_in_the_cache_is_read_again(
-    files: Path, reads: list[object], tmp_path: Path, spoilt: bytes | None
+    files: Path, reads: list[object], tmp_path: Path, spoilt: bytes | int | None
 ) -> None:
     first = Library(files)
     (place,) = kept(tmp_path)
-    place.write_bytes(place.read_bytes()[:-40] if spoilt is None else spoilt)
+    whole = bytearray(place.read_bytes())
+    if spoilt is None:
+        spoilt = bytes(whole[:-40])
+    elif isinstance(spoilt, int):  # how the first array is packed
+        whole[whole.rindex(b"PK\1\2") + spoilt] ^= 8
+        spoilt = bytes(whole)
+    place.write_bytes(spoilt)
     assert Library(files).fingerprint == first.fingerprint and len(reads) == 2
     assert Library(files).fingerprint == first.fingerprint and len(reads) == 2
 

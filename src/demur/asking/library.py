@@ -26,8 +26,9 @@ from demur.types import Candidate, FloatArray, IntArray, Pool
 AS_FOUND = "bm25", "none"
 """In place of a second ranker: passages stay as BM25 found them."""
 MOST = 2_000
-"""Texts of which vectors are made while somebody waits."""
+"""Texts of which vectors are made while somebody waits; of more none are."""
 _SOME = 200  # of which it takes long enough to say so
+_PART = 500
 _log = logging.getLogger(__name__)
 Documents = str | Path | Passage | Files | Iterable[str | Path | Passage]
 
@@ -117,14 +118,16 @@ class Library:
             *(each.searched for each in self.passages),
             *(self.passages[place].question for place in own),
         ]
-        new = lacking(texts)
-        if new > MOST:
-            why = f"making vectors of {new:,} takes minutes; a knowledge base has them made once (demur kb)"
-            _log.warning(f"{len(self):,} passages are found by words alone: {why}")
+        if (different := len(set(texts))) > MOST:  # whatever is known of some, or answers would change by it
+            why = f"they need {different:,} vectors, which takes minutes"
+            fix = "a knowledge base has them made once (demur kb)"
+            _log.warning(f"{len(self):,} passages are found by words alone: {why}; {fix}")
             return None
-        if new > _SOME:
+        if (new := lacking(texts)) > _SOME:
             _log.warning(f"{new:,} vectors are being made; they are kept for the next time")
-        return np.array([*range(len(self)), *own], np.int64), vectors(texts)
+        parts = range(0, max(len(texts), 1), _PART)  # each is kept as soon as it is made
+        some = [vectors(texts[at : at + _PART]) for at in parts]
+        return np.array([*range(len(self)), *own], np.int64), np.concatenate(some)
 
     def prepared(self, ranker: str | Ranker) -> Ranker:
         """The ranker, with the statistics of these passages where it needs any."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import zipfile
+import logging
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -31,10 +33,8 @@ MANY = 1_000
 """Passages; fewer are read and indexed in less time than anybody notices."""
 MOST = 1 << 30
 """Bytes of the cache for files; beyond that, those not asked for longest go."""
-_CODE = (
-    *("kb/formats/*.py", "kb/files/*.py", "kb/passages.py", "rankers/lexical/*.py"),
-    *("sentences.py", "text.py", "tokens.py", "asking/read_before.py"),
-)
+_CODE = "*.py", "kb/*/*.py", "kb/*.py", "data/**/*.py", "rankers/lexical/*.py", "asking/read_before.py"
+_DIGEST = 32  # bytes
 _PACKAGES = "numpy", "snowballstemmer", "pypdfium2", "mammoth", "selectolax"
 
 
@@ -67,63 +67,88 @@ class Files:
     def read(self, stem: str) -> Read:
         """Their passages and words, from the cache if an earlier call has read the same.
 
-        Nothing is kept where a file was passed over, so that the next call says so too.
+        Nothing is kept where a warning was given, as of a file passed over: the next call gives it too.
         """
         key = _key(self.paths, stem)
         if key is not None and (known := _known(key, stem)) is not None:
             return known
-        over: list[Path] = []
-        found = Read.of(self.watched(read_documents(self.paths, over)), stem)
-        if len(found.passages) >= MANY and not over and key is not None and key == _key(self.paths, stem):
+        with _warned() as warnings:
+            found = Read.of(self.watched(read_documents(self.paths)), stem)
+        if len(found.passages) >= MANY and not warnings and key is not None and key == _key(self.paths, stem):
             _keep(key, found)
         return found
 
 
+@contextmanager
+def _warned() -> Iterator[list[logging.LogRecord]]:
+    """The warnings that are given in a block."""
+    given: list[logging.LogRecord] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = given.append  # type: ignore[method-assign, assignment]
+    logger = logging.getLogger("demur")
+    logger.addHandler(handler)
+    try:
+        yield given
+    finally:
+        logger.removeHandler(handler)
+
+
 def _known(key: str, stem: str) -> Read | None:
-    """What is kept under a key; None where there is nothing, or it is broken."""
-    with suppress(DataError, OSError, EOFError, ValueError, TypeError, KeyError, zipfile.BadZipFile):
+    """What is kept under a key; None where there is nothing, or not what was written."""
+    try:
         path = _place(key)
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-            arrays = {name: kept[name] for name in kept.files}
-        passages = tuple(Passage(*each) for each in json.loads(arrays.pop("passages").tobytes()))
-        copies = tuple(arrays.pop("copies").tolist())
-        with suppress(OSError):
-            path.touch()
-        return Read(passages, copies, Index.of_arrays(arrays, BM25(stem=stem)))
-    return None
+        kept = path.read_bytes()
+        path.touch()
+    except (DataError, OSError):
+        return None
+    digest, packed = kept[:_DIGEST], kept[_DIGEST:]
+    if hashlib.sha256(packed).digest() != digest:
+        return None
+    with np.load(io.BytesIO(packed), allow_pickle=False) as found:
+        arrays = {name: found[name] for name in found.files}
+    passages = tuple(Passage(*each) for each in json.loads(arrays.pop("passages").tobytes()))
+    return Read(passages, tuple(arrays.pop("copies").tolist()), Index.of_arrays(arrays, BM25(stem=stem)))
 
 
 def _keep(key: str, found: Read) -> None:
-    """Keep what was read; where that cannot be, it is read again the next time."""
+    """Keep what was read, and its hash; where that cannot be, it is read again the next time."""
     passages = json.dumps([astuple(each) for each in found.passages]).encode("ascii")
-    arrays = {"passages": np.frombuffer(passages, np.uint8), "copies": np.array(found.copies, np.int64)}
+    arrays: dict[str, Any] = {"passages": np.frombuffer(passages, np.uint8), "copies": np.array(found.copies)}
+    packed = io.BytesIO()
+    np.savez(packed, **arrays | found.words.arrays())
     with suppress(DataError, OSError):
         path = _place(key)
         with replacing(path) as file:
-            np.savez(file.buffer, **arrays, **found.words.arrays())  # type: ignore[arg-type]
+            file.buffer.write(hashlib.sha256(packed.getbuffer()).digest())
+            file.buffer.write(packed.getbuffer())
         caches.trim(path.parent, MOST)
 
 
 def _place(key: str) -> Path:
-    return caches.folder(FOLDER) / f"{key}.npz"
+    return caches.folder(FOLDER) / key
 
 
 def _key(paths: Sequence[Path], stem: str) -> str | None:
     """A hash of all that decides what is read and indexed; None where it cannot be known beforehand."""
     digest = hashlib.sha256(f"{_code()} {Limits.of_environment()} {stem}".encode())
     try:
-        for path in _files(paths):
-            digest.update(f"\n{path} {sha256(path)}".encode("utf-8", "surrogatepass"))
+        for said in _told(paths):
+            digest.update(f"\n{said}".encode("utf-8", "surrogatepass"))
     except DataError:  # whoever reads it says why
         return None
     return digest.hexdigest()[:32]
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
+def _told(paths: Sequence[Path]) -> Iterator[str]:
+    """A line for each file and folder; of links in a folder it counts where they lead."""
     for path in paths:
         if is_pipe(path):
             raise DataError("can be read only once", path=path, fix="save it as a file")
-        yield from files_in(path) if path.is_dir() else [path]
+        inside = files_in(path) if path.is_dir() else None
+        if inside is not None:
+            yield f"folder {path}"
+        for each in [path] if inside is None else inside:
+            yield f"{each} {os.path.realpath(each)} {sha256(each)}"
 
 
 @cache

@@ -103,14 +103,15 @@ class Session:
                     check_search(judge, search)
                     check_quotes(judge, quoting)
             except UsageError as error:
-                if named:
-                    raise
                 why = str(error)
                 if isinstance(search, ByMeaning) and search.read < search.wanted:
-                    left = (
-                        f"within {budget} {search.read} passages are read, its promise is for {search.wanted}"
-                    )
-                    why = f"{left}; allow more time, or leave the budget out"
+                    what = f"within {budget} {search.read} passages are read"
+                    fix = "allow more time, or leave the budget out"
+                    why = f"{what}, its promise is for {search.wanted}; {fix}"
+                    if named:
+                        raise UsageError(f"the gate does not hold: {why}") from None
+                if named:
+                    raise
                 rule, of_rows = rule.set_aside(), None if of_rows is None else of_rows.set_aside()
                 if rule.least > LEAST:
                     apart = "" if of_rows is None else f" (in an FAQ, {of_rows.least:.2g})"

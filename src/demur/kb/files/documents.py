@@ -20,17 +20,11 @@ from demur.kb.passages import Passage
 _log = logging.getLogger(__name__)
 
 
-def read_documents(
-    paths: str | Path | Iterable[str | Path], passed_over: list[Path] | None = None
-) -> Iterator[Passage]:
-    """The passages of files, and of all files in folders that demur can read, in order of their names.
-
-    Files in a folder that cannot be read are passed over with a warning; a list takes them.
-    """
-    over = [] if passed_over is None else passed_over
+def read_documents(paths: str | Path | Iterable[str | Path]) -> Iterator[Passage]:
+    """The passages of files, and of all files in folders that demur can read, in order of their names."""
     for path in [paths] if isinstance(paths, str | Path) else paths:
         if Path(path).is_dir():
-            yield from _folder(Path(path), over)
+            yield from _folder(Path(path))
         else:
             yield from _file(Path(path))
 
@@ -113,7 +107,7 @@ def _file(path: Path) -> Iterator[Passage]:
         yield from _READERS.get(_suffix(path), _text)(path)
 
 
-def _folder(folder: Path, over: list[Path]) -> Iterator[Passage]:
+def _folder(folder: Path) -> Iterator[Passage]:
     """The passages of all readable files in a folder and the folders in it; hidden ones are left out.
 
     What cannot be read is passed over with a warning, as nobody has named it; if that is all, it is an error.
@@ -121,7 +115,7 @@ def _folder(folder: Path, over: list[Path]) -> Iterator[Passage]:
     paths = files_in(folder)
     if not paths:
         raise DataError("no file that demur reads", path=folder, fix=f"put files in it that end in {_KINDS}")
-    before = len(over)
+    passed_over = 0
     known: set[str] = set()
     last: DataError | MissingExtra
     missing: dict[str, MissingExtra] = {}
@@ -134,16 +128,15 @@ def _folder(folder: Path, over: list[Path]) -> Iterator[Passage]:
             passages = list(_file(path))  # of a file that breaks in the middle nothing is taken
         except DataError as error:
             _log.warning("passed over: %s", error)
-            over.append(path)
+            passed_over += 1
             last = error
         except MissingExtra as error:  # said once for each kind of file
             if _suffix(path) not in missing:
                 _log.warning("passed over, with all of its kind: %s", error)
             missing[_suffix(path)] = last = error
-            over.append(path)
+            passed_over += 1
         else:
             yield from passages
-    passed_over = len(over) - before
     if passed_over == len(paths):
         which = "its only file cannot" if passed_over == 1 else f"none of its {passed_over} files can"
         raise DataError(f"{which} be read; {last}", path=folder)
