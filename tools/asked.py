@@ -88,11 +88,23 @@ _LEFT = """
 Calibrated on two of three kinds of questions, and then asked the third.
 
 """
+_UNLABELLED = """
+### A threshold from an FAQ without labels
+
+`demur calibrate --without-labels` promises how often a question that has no answer is answered. Here half
+of an FAQ's entries were removed. Asked of the rest, they are all the questions without an answer that there
+are, so the true share that a threshold answers is known. From them {draws} samples were drawn, and each
+made a gate with 95 % confidence: on at most 5 % of them may the true share be above the promise. Of what
+people asked about the removed entries in words of their own, nothing is promised; it is what happened.
+`{command}` makes it.
+
+"""
 
 
 def page() -> str:
     """The page."""
-    chance, gate = (json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in ("chance", "gate"))
+    names = "chance", "gate", "without_labels"
+    chance, gate, unlabelled = (json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in names)
     sets = gate["sets"]
     own = sets["among those it is calibrated on"]
     counts = ", ".join(f"{row['questions']:,} of {name}" for name, row in own.items())
@@ -113,6 +125,8 @@ def page() -> str:
         + _risks(sets["FAQs, by their own gate"])
         + _LEFT
         + _risks(sets["calibrated without this kind"])
+        + _UNLABELLED.format(draws=unlabelled["draws"], command=unlabelled["command"])
+        + _promises(unlabelled)
     )
 
 
@@ -174,4 +188,23 @@ def _risks(sets: dict[str, Any]) -> str:
             share = f" ({100 * wrong / answered:.0f} %)" if answered else ""
             cells.append(f"{answered} answered, {wrong} wrong{share}")
         lines.append(f"| {name} | {row['questions']} | {row['first right']} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _promises(found: dict[str, Any]) -> str:
+    """A row for each FAQ and risk."""
+    heads = ["FAQ", "entries removed", "at most answered", "gates", "promise broken", "answered, mean"]
+    heads += ["asked by people", "answered, mean", "above the promise"]
+    lines = [f"| {' | '.join(heads)} |", "|---|" + "---|" * (len(heads) - 1)]
+    for name, row in found["sets"].items():
+        for risk in (key for key in row if key[0].isdigit()):
+            one = row[risk]
+            share = {
+                key: "–" if one[key] is None else f"{one[key]:.3f}"
+                for key in ("answered", "answered to people")
+            }
+            cells = [name, row["removed"], f"{float(risk):.0%}".replace("%", " %"), one["gates"]]
+            cells += [one["broken"], share["answered"], row["asked by people"]]
+            cells += [share["answered to people"], one["broken for people"]]
+            lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"

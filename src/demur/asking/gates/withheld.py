@@ -175,7 +175,7 @@ def withheld(
         for wording in said[1:] or said:
             ranking = whole.find(wording)
             first = int(ranking.candidates[0].extra["place"]) if len(ranking) else -1
-            there.append((_chance(ranking), first in each.places))
+            there.append((chance_of(ranking), first in each.places))
         on_entry(1)
     if isinstance(library, ReadBase):
         data = made_on(whole, "entries")
@@ -217,10 +217,10 @@ def _asked(search: ByMeaning, question: str) -> Missed:
         return Missed(question, 0.0, "", -1.0)
     best = ranking.candidates[0]
     cosine = float(best.extra["signals"]["meaning"]) if best.extra["question"] else -1.0
-    return Missed(question, _chance(ranking), best.extra["question"] or best.text[:80], cosine)
+    return Missed(question, chance_of(ranking), best.extra["question"] or best.text[:80], cosine)
 
 
-def _chance(ranking: Ranking) -> float:
+def chance_of(ranking: Ranking) -> float:
     """The chance of the first passage; 1 where one stands under the very question, and so is answered."""
     written = any(same(ranking.question, each.extra["heading"]) for each in ranking.candidates)
     return 1.0 if written else float(ranking.scores[0]) if len(ranking) else 0.0
