@@ -139,6 +139,14 @@ def test_few_passages_and_what_can_be_read_once_are_not_kept(
     assert not kept(tmp_path)
 
 
+def test_nothing_is_kept_that_is_larger_than_all_that_may_be(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_before, "MOST", 999)
+    Library(files)
+    assert not kept(tmp_path)
+
+
 @pytest.mark.parametrize("spoilt", [b"", b"no arrays", None, 11])
 def test_what_is_broken_in_the_cache_is_read_again(
     files: Path, reads: list[object], tmp_path: Path, spoilt: bytes | int | None

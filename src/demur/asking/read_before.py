@@ -98,9 +98,10 @@ def _known(key: str, stem: str) -> Read | None:
     try:
         path = _place(key)
         kept = path.read_bytes()
-        path.touch()
     except (DataError, OSError):
         return None
+    with suppress(OSError):  # it may only be read
+        path.touch()
     digest, packed = kept[:_DIGEST], kept[_DIGEST:]
     if hashlib.sha256(packed).digest() != digest:
         return None
@@ -116,6 +117,8 @@ def _keep(key: str, found: Read) -> None:
     arrays: dict[str, Any] = {"passages": np.frombuffer(passages, np.uint8), "copies": np.array(found.copies)}
     packed = io.BytesIO()
     np.savez(packed, **arrays | found.words.arrays())
+    if packed.tell() > MOST:
+        return
     with suppress(DataError, OSError):
         path = _place(key)
         with replacing(path) as file:
