@@ -5,9 +5,11 @@ It is what DEMUR_CACHE names, or else ``demur`` in the folder that the platform 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from demur.errors import DataError
@@ -36,6 +38,16 @@ def folder(name: str) -> Path:
     if not os.access(path, os.W_OK | os.X_OK):
         raise DataError("the cache cannot be written", path=path, fix=fix)
     return path
+
+
+@lru_cache
+def code(*names: str) -> str:
+    """A hash of modules of demur, named by patterns: what they made is made anew once one changes."""
+    digest = hashlib.sha256()
+    home = Path(__file__).parent
+    for each in sorted(path for name in names for path in home.glob(name)):
+        digest.update(each.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def trim(path: Path, most: int) -> None:

@@ -161,8 +161,4 @@ def _code() -> str:
     for package in _PACKAGES:
         with suppress(metadata.PackageNotFoundError):
             versions.append(metadata.version(package))
-    digest = hashlib.sha256()
-    home = Path(demur.__file__).parent
-    for each in sorted(path for pattern in _CODE for path in home.glob(pattern)):
-        digest.update(each.read_bytes())
-    return f"{versions} {digest.hexdigest()[:16]}"
+    return f"{versions} {caches.code(*_CODE)}"

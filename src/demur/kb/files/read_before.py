@@ -56,8 +56,4 @@ def _key(package: str, reader: str, path: Path) -> str:
 
 def _modules() -> str:
     """A hash of our readers, so that one that is changed reads again."""
-    digest = hashlib.sha256()
-    for each in sorted((Path(__file__).parents[1] / "formats").glob("*.py")):
-        digest.update(each.read_bytes())
-    digest.update((Path(__file__).parents[1] / "passages.py").read_bytes())
-    return digest.hexdigest()[:16]
+    return cache.code("kb/formats/*.py", "kb/passages.py")
