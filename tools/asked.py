@@ -95,8 +95,9 @@ _UNLABELLED = """
 of an FAQ's entries were removed. Asked of the rest, they are all the questions without an answer that there
 are, so the true share that a threshold answers is known. From them {draws} samples were drawn, and each
 made a gate with 95 % confidence: on at most 5 % of them may the true share be above the promise. Of what
-people asked about the removed entries in words of their own, nothing is promised; it is what happened.
-`{command}` makes it.
+was asked about the removed entries in other words nothing is promised; it is what happened: SelQA's
+paraphrases, subjects of SemEval's threads, the queries of covidfaq's users, and questions written with the
+FAQs by a language model. `{command}` makes it.
 
 """
 
@@ -194,7 +195,7 @@ def _risks(sets: dict[str, Any]) -> str:
 def _promises(found: dict[str, Any]) -> str:
     """A row for each FAQ and risk."""
     heads = ["FAQ", "entries removed", "at most answered", "gates", "promise broken", "answered, mean"]
-    heads += ["asked by people", "answered, mean", "above the promise"]
+    heads += ["asked in other words", "answered, mean", "above the promise"]
     lines = [f"| {' | '.join(heads)} |", "|---|" + "---|" * (len(heads) - 1)]
     for name, row in found["sets"].items():
         for risk in (key for key in row if key[0].isdigit()):

@@ -134,8 +134,9 @@ def test_few_passages_and_what_can_be_read_once_are_not_kept(
 ) -> None:
     Library(files / "b.csv")
     os.mkfifo(tmp_path / "pipe.txt")
-    monkeypatch.setattr(read_before, "read_documents", lambda paths: [Passage("1", "Saws cut.")] * MANY)
-    assert len(Library(tmp_path / "pipe.txt")) == 1
+    many = [Passage(str(n), f"Saw {n} cuts.") for n in range(MANY)]
+    monkeypatch.setattr(read_before, "read_documents", lambda paths: many)
+    assert len(Library(tmp_path / "pipe.txt")) == MANY
     assert not kept(tmp_path)
 
 
@@ -143,6 +144,7 @@ def test_nothing_is_kept_that_is_larger_than_all_that_may_be(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(read_before, "MOST", 999)
+    monkeypatch.setattr(cache, "trim", lambda path, most: None)  # which would remove it again
     Library(files)
     assert not kept(tmp_path)
 
