@@ -87,6 +87,11 @@ def test_a_binary_file_that_is_called_txt(run: Run, content: bytes) -> None:
     assert said.startswith("passed over: a.txt:") and said.endswith("1 of 2 files are passed over\n")
 
 
+def test_no_name_is_not_the_name_of_the_folder_one_is_in(run: Run) -> None:
+    Path("a.txt").write_text("Saws are lent.", "utf-8")
+    assert "the name of a file is empty" in refused(run("saws?", "--from", "", *BM25))
+
+
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
     """Something to happen once the first line of a file has been read."""

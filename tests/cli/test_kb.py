@@ -70,6 +70,8 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_in(
         (["update", "faq.csv"], "is a file"),
         (["remove", "away.kb", "docs"], "there is no knowledge base"),
         (["add", "docs", "faq.csv"], "a folder of other things"),
+        (["add", "h.kb", ""], "the name of a file is empty"),
+        (["remove", "docs", ""], "the name of a file is empty"),
         (["add", "h.kb", "faq.csv", "--stem", "klingon"], "unknown language to stem"),
     ],
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from demur.cli.console import JsonFlag, emit, meter, note, one_line, say, warnings_noted
+from demur.cli.options.documents import named_path
 from demur.cli.options.engines import AddressOption, EngineOption, WorkersOption, cluster
 from demur.errors import count_of
 
@@ -43,7 +44,10 @@ WordsOnlyFlag = Annotated[
 @app.command()
 def add(
     base: BaseArgument,
-    sources: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files and folders to read.")],
+    sources: Annotated[
+        list[Path],
+        typer.Argument(parser=named_path, metavar="FILE...", help="Files and folders to read."),
+    ],
     stem: Annotated[
         str | None,
         typer.Option(
@@ -114,7 +118,8 @@ def update(
 def remove(
     base: BaseArgument,
     sources: Annotated[
-        list[Path], typer.Argument(metavar="SOURCE...", help="Names of files, or whole folders.")
+        list[Path],
+        typer.Argument(parser=named_path, metavar="SOURCE...", help="Names of files, or whole folders."),
     ],
     json: JsonFlag = False,
 ) -> None:

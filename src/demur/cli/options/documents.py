@@ -18,10 +18,19 @@ if TYPE_CHECKING:
     from demur.kb.folder import KnowledgeBase
     from demur.types import Pool
 
+
+def named_path(text: str) -> Path:
+    """A file or folder that somebody names; no name at all would be the folder one is in."""
+    if not text:
+        raise typer.BadParameter("the name of a file is empty; name a file or folder, or . for this folder")
+    return Path(text)
+
+
 FromOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--from",
+        parser=named_path,
         metavar="FILE",
         help="A .md, .txt, .csv or .jsonl file, with demur[formats] also .html, .docx or .pdf, all also "
         "gzipped (.gz), or a folder; may be repeated.",
