@@ -190,7 +190,9 @@ def _verdict(made: dict[str, Any], names: Sequence[str]) -> str:
     """Whether our rule meets the goal."""
     ours = made["lost"][next(iter(RULES))]
     over = [name for name in names if ours[name][str(AT)]["mean"] > GOAL]
-    return f"Ours misses it on {', '.join(over)}." if over else "Ours meets it on all."
+    return (
+        f"By its mean ours misses it on {', '.join(over)}." if over else "By its mean ours meets it on all."
+    )
 
 
 def _means(made: dict[str, Any]) -> str:

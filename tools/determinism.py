@@ -41,9 +41,9 @@ AFTER = """## Stored figures, run again
 `demur reproduce PAPER TABLE --verify N` draws N of the stored cells, runs them again from nothing in a
 scratch folder, and compares, of each kind of rows first those that are still to be confirmed; with
 `--record` it writes them down in `results/confirmed.json`. What holds no net must come out the same to a
-millionth; a net may be .003 off, or as far as the row's own seeds lie apart. Word vectors and embeddings are
-taken from the cache where they are there. Results from before keys held editions keep their old keys; tables
-mark them.
+millionth; a net may be .003 off, or as far as the row's other seeds lie apart. Word vectors and embeddings
+are taken from the cache where they are there. Results from before keys held editions keep their old keys;
+tables mark them.
 
 One difference was investigated: MatchPyramid on WikiQA, seed 0, differed from the stored figure. The commit
 that the stored file names and a later one agreed to the last bit, on one thread each and with the same word

@@ -40,6 +40,15 @@ def test_a_column_of_which_nothing_was_run_is_named_so(experiments: Path) -> Non
     assert "| | animals (not run) |" in section and "0 pools" not in section
 
 
+def test_rows_that_were_not_run_are_named_in_tables_of_every_kind() -> None:
+    of_kind = {}
+    for table in tables.find_tables(ROOT / "experiments"):
+        of_kind.setdefault(table.kind, table)
+    for kind, table in of_kind.items():
+        section = markdown.section(table, ROOT / "no results")
+        assert "Not run yet: " in section or kind == "labels", kind
+
+
 def test_the_index_links_to_every_table() -> None:
     known = tables.find_tables(ROOT / "experiments")
     index = markdown.index(known)

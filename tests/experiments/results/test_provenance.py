@@ -240,6 +240,26 @@ def test_a_trained_cell_may_be_off_as_far_as_its_seeds() -> None:
     assert not verifying._beside(other, result(0.5), result(0.50001), Path("nowhere")).holds
 
 
+def test_a_seed_that_came_out_oddly_is_no_excuse_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    from demur.experiments.recipe import Column, Row, Stage
+
+    row = Row("net", trainer="siamese", stage=[Stage("train")], seeds=[0, 1, 2])
+    table = Table("toy", "t", "T", ["MAP"], ["fixed"], "", [Column("c", "example/questions")], [row])
+    kept = {0: 0.50, 1: 0.58, 2: 0.51}
+
+    def result(mean: float) -> dict[str, Any]:
+        values = {"pools": ["q"], "values": {"MAP": [mean]}, "estimates": {"MAP": [mean, 0.0, 1.0]}}
+        return {"conventions": {"fixed": values}, "commit": "x", "threads": 1, "seconds": 0.1}
+
+    monkeypatch.setattr(verifying, "stored_result", lambda run, results: result(kept[run.seed]))
+    odd, other = (
+        verifying._beside(Run(table, row, table.column[0], seed), result(kept[seed]), result(0.505), Path())
+        for seed in (1, 0)
+    )
+    assert not odd.holds and odd.tolerance == pytest.approx(0.01), "the others lie .01 apart"
+    assert other.holds and other.tolerance == pytest.approx(0.07)
+
+
 def test_the_command_says_what_held_and_fails_if_something_did_not(
     filled: tuple[Table, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -66,12 +66,13 @@ def legend(table: Table) -> str:
         " ★: the best of its column, significantly above the second best (the same test, Holm's correction "
         "over columns); ☆: the best, but not significantly."
     )
+    one = " Where a row has one seed, its sign is about that one network."
     shown = [table.shown(name) for name in names]
     of = shown[0] if len(names) == 1 else f"the row's baseline ({'; '.join(shown)})"
     return (
         f"▲ and ▼: {table.measures[0]} above or below that of {of}, p < {LEVEL:g} "
         "(permutation test over pools, averaged over the seeds that both have; Holm's correction over all "
-        "rows and columns)." + best * table.stars
+        "rows and columns)." + one * any(row.trainer for row in table.row) + best * table.stars
     )
 
 

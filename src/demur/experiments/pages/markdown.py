@@ -81,8 +81,6 @@ def section(table: Table, results: Path, found: Sequence[Cell] | None = None, se
                 parts.append(f"### {measure}, convention `{convention}`\n\n{grid(table, these)}")
         if table.baselines:
             parts.append(legend(table))
-        if missing := _missing(table, found):
-            parts.append(f"Not run yet: {'; '.join(missing)}.")
     elif table.kind == "labels":
         parts.append(dataset_grid(table, found))
     else:
@@ -94,6 +92,8 @@ def section(table: Table, results: Path, found: Sequence[Cell] | None = None, se
             grid_ = curve_grid(table, these) if table.kind == "curves" else column_grid(table, these, quiet)
             counted_ = f"{pools:,} pools" if column.data and pools else "not run"
             parts += [f"### {column.name} ({counted_})", grid_, *marks.footnotes(table, these, quiet)]
+    if missing := _missing(table, found):
+        parts.append(f"Not run yet: {'; '.join(missing)}.")
     if origins := earlier.legend(found):
         parts.append(f"{origins}.")
     named = [(row.shown, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
@@ -105,11 +105,12 @@ def section(table: Table, results: Path, found: Sequence[Cell] | None = None, se
 
 
 def _missing(table: Table, found: Sequence[Cell]) -> list[str]:
-    """The rows and the columns that have no figure at all, but for rows that are only there as printed."""
+    """The rows and the columns that have no figure at all, but for those that are only there as printed."""
     there = {name for cell in found if cell.mean is not None for name in (cell.row, cell.column)}
     printed = {each.row for each in table.published}
     rows = [row.shown for row in table.row if row.name not in there and (row.runs or row.name not in printed)]
-    return rows + [column.name for column in table.column if column.name not in there]
+    columns = [each for each in table.column if each.data and there.isdisjoint(column_names(table, each))]
+    return rows + [each.name for each in columns]
 
 
 def grid(table: Table, found: Iterable[Cell]) -> str:

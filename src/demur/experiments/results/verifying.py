@@ -2,8 +2,8 @@
 
 Models, probes and what readers say are made anew, in a scratch folder; word vectors and embeddings, which are
 hours of counting, are taken from the cache if they are there. What learns nothing and holds no net must come
-out the same to a millionth. A net may come out .003 off, or as far as the row's own seeds lie apart: training
-on another kind of processor, or with another number of threads, is like drawing another seed.
+out the same to a millionth. A net may come out .003 off, or as far as the row's other seeds lie apart:
+training on another kind of processor, or with another number of threads, is like drawing another seed.
 """
 
 from __future__ import annotations
@@ -213,8 +213,8 @@ def _apart(one: float | None, other: float | None) -> float:
 
 
 def _spread(run: Run, name: str, results: Path) -> float:
-    """How far the kept seeds of a run's row lie apart."""
-    seeds = [Run(run.table, run.row, run.column, seed) for seed in run.row.seeds]
+    """How far the other seeds of a run's row lie apart, as kept; an odd one is no excuse for itself."""
+    seeds = [Run(run.table, run.row, run.column, seed) for seed in run.row.seeds if seed != run.seed]
     found = [_figures(each, [one])[name] for each in seeds if (one := stored_result(each, results))]
     values = [value for value in found if value is not None]
     return max(values) - min(values) if values else 0.0
