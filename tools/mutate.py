@@ -114,7 +114,8 @@ def _run(place: Path, tests: list[str]) -> None:
     os.chdir(place)
     os.environ["PYTHONPATH"] = f"{place / 'src'}"
     os.environ.pop("DEMUR_DATA", None)
-    elsewhere = [each for each in sys.path if not Path(each or ".").is_relative_to(ROOT)]
+    ours = (ROOT, ROOT / "src", ROOT / "tests")  # but not its environment, which may lie in it
+    elsewhere = [each for each in sys.path if Path(each or ".").resolve() not in ours]
     sys.path[:] = [f"{place / 'src'}", *elsewhere]
     words = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", "not slow"]
     words += ["-k", "not lance", "--timeout", str(LONGEST)]  # LanceDB's files are not in mutants.toml
