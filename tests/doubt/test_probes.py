@@ -107,6 +107,12 @@ def test_numbers_that_are_the_same_everywhere_are_left_as_they_are() -> None:
     assert found[1].tolist() == pytest.approx([10 * 5**0.5, 10 * 5**0.5])
 
 
+def test_a_picture_of_large_scores_is_their_softmax_over_positions() -> None:
+    scores = np.array([[300.0, -300.0], [301.0, 0.0], [299.0, 300.0]], np.float32)
+    known = np.exp(scores - scores.max(0)) / np.exp(scores - scores.max(0)).sum(0)
+    assert np.allclose(drawn([scores, -scores])[:, :, 0], known, atol=1e-6)
+
+
 def test_lbfgs_finds_nothing_lower() -> None:
     """The loss is convex, so what another way finds is its least."""
     shown_ = windows(100)

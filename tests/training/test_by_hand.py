@@ -10,8 +10,10 @@ import torch
 
 from demur.training.committees.irgan import deserved, hinge, reward
 from demur.training.objectives.decorrelation import PRESETS, Dependence, drawn, learnt
+from demur.training.objectives.mini import reading_loss
 from demur.training.objectives.pool_losses import Loss, listwise, loss_of, mean_of, pointwise
 from demur.training.objectives.reweighting import Reweighting
+from demur.training.readers.mini_teacher import LABELS
 
 SCORES = torch.tensor([1.0, 0.5, -1.0, 2.0, 0.0])
 RIGHT = torch.tensor([True, True, False, False, True])
@@ -79,6 +81,36 @@ def test_what_an_answer_deserves_is_its_reward_less_the_mean_of_the_others() -> 
     assert alone[1].tolist() == pytest.approx([3 / 6, 5 / 6, 0]) and float(alone[2, 0]) == pytest.approx(
         4 / 3
     )
+
+
+def test_a_hinge_of_one_answer_is_its_own_mean() -> None:
+    right, shown, there = torch.tensor([[1.0]]), torch.tensor([[0.5, 3.0]]), torch.tensor([[True, False]])
+    assert float(hinge(right, shown, there, 0.8, False)) == pytest.approx(0.3)
+
+
+def test_a_reader_learns_from_what_a_larger_one_says_and_a_little_from_labels() -> None:
+    """Two windows of three places, of which the second window has two; the teacher says nothing of it."""
+    spans = torch.tensor([[[0.5, -1.0, 2.0], [0.0, 1.0, 0.3]], [[0.2, 0.9, 7.0], [-0.4, 0.1, 7.0]]])
+    there = torch.tensor([[True, True, True], [True, True, False]])
+    told = torch.tensor([[[0.5, 0.1, 0.4], [0.3, 0.6, 0.1]], [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]])
+    scores, places = torch.tensor([0.7, -0.2]), [(2, 2), (0, 1)]
+    logs = [
+        [torch.log_softmax(side[here], 0) for side in window]
+        for window, here in zip(spans, there, strict=True)
+    ]
+    by_label = -sum(float(logs[w][s][places[w][s]]) for w in (0, 1) for s in (0, 1)) / 4
+    by_teacher = -sum(float((told[0, s] * logs[0][s]).sum()) for s in (0, 1)) / 4
+    by_teacher -= sum(float(logs[1][s][places[1][s]]) for s in (0, 1)) / 4
+    known = 2 * (LABELS * by_label + (1 - LABELS) * by_teacher)
+    none = torch.zeros(2, 0, 2, 3)
+    found = reading_loss(scores, spans, none, there, places, None, told)
+    assert float(found) == pytest.approx(known, rel=1e-5)
+    answered = [LABELS * 1.0 + (1 - LABELS) * (1 - (0.5 + 0.3) / 2), 0.0]  # the first place is no answer
+    for score, share in zip(scores.tolist(), answered, strict=True):
+        chance = 1 / (1 + math.exp(-score))
+        known -= (share * math.log(chance) + (1 - share) * math.log(1 - chance)) / 2
+    found = reading_loss(scores, spans, none, there, places, [True, False], told)
+    assert float(found) == pytest.approx(known, rel=1e-5)
 
 
 @pytest.mark.parametrize("preset", ["code", "paper"])

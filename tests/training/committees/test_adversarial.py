@@ -117,11 +117,11 @@ def test_the_hinge_is_summed_or_a_mean() -> None:
 
 def test_presets_are_those_of_the_specification() -> None:
     code, paper, fixed = (PRESETS[name] for name in ("code", "paper", "fixed"))
-    assert (code.signed, paper.signed) == (True, False)
-    assert code.with_right and not paper.with_right and not fixed.with_right
+    assert code.signed and code.with_right and not (paper.signed or paper.with_right or fixed.with_right)
     assert code.likelihood != code.sampling and fixed.likelihood == fixed.sampling
     assert (code.baseline, paper.baseline, fixed.baseline) == (False, False, True)
-    assert (code.margin, code.pool, code.seconds, code.discriminator_rate) == (0.05, 100, 3, 0.05)
+    assert (code.margin, code.pool, code.seconds, code.second, code.summed) == (0.05, 100, 3, 1 / 30, True)
+    assert (code.clip, code.discriminator_rate, code.generator_rate) == (1.0, 0.05, 0.005)
 
 
 # The loop

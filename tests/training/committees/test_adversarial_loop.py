@@ -59,6 +59,13 @@ def test_a_right_answer_is_shown_by_no_adversary_but_the_codes_own(adversary: st
         assert with_right.all() if adversary == "irgan" else not with_right.any()
 
 
+def test_what_is_drawn_first_is_drawn_by_its_chance() -> None:
+    known = torch.tensor([0.5, 0.3, 0.15, 0.05])
+    places, _ = drawn(known.log().expand(40_000, -1), 2, again=False)
+    found = torch.bincount(places[:, 0], minlength=4) / 40_000
+    assert torch.allclose(found, known, atol=0.012)
+
+
 @pytest.mark.parametrize(("preset", "wanted"), [("code", [1 / 20, 1 / 30, 1.0]), ("fixed", None)])
 def test_the_codes_temperatures_are_those_of_its_code_for_any_net(
     preset: str, wanted: list[float] | None, field: Epochs, monkeypatch: pytest.MonkeyPatch

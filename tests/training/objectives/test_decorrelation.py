@@ -19,6 +19,7 @@ from demur.training.objectives.decorrelation import (
     drawn,
     learnt,
     moments,
+    standardised,
 )
 from demur.training.objectives.reweighting import Reweighting
 
@@ -75,6 +76,25 @@ def test_the_gram_matrix_gives_what_loops_give(preset: str, samples: int) -> Non
                 block = whole[one * r : (one + 1) * r, other * r : (other + 1) * r]
                 known += float(block.square().sum())
     assert float(Dependence(z, choices)(weights)) == pytest.approx(known, rel=1e-9, abs=1e-12)
+
+
+def test_functions_see_features_of_mean_0_and_spread_1_and_a_phase_from_all_round() -> None:
+    rows = torch.randn(50, 3, dtype=torch.float64) * torch.tensor([1.0, 20.0, 0.0]) + 7
+    known = (rows.numpy() - rows.numpy().mean(0)) / np.array(
+        [rows[:, 0].std(correction=0), rows[:, 1].std(correction=0), 1]
+    )
+    assert np.allclose(standardised(rows), known)
+    torch.manual_seed(0)
+    alike = drawn(torch.full((2, 500), 4.0), replace(PRESETS["paper"], functions=20))  # √2 cos of a phase
+    assert abs(float(alike.mean())) < 0.05 and float(alike.square().mean()) == pytest.approx(1, abs=0.05)
+
+
+def test_presets_are_what_was_released_and_what_the_paper_says() -> None:
+    code, paper = PRESETS["code"], PRESETS["paper"]
+    assert (code.functions, paper.functions) == (5, 5)
+    assert (code.rate, code.plain, code.decay) == (1e-3, 10, 0.9)
+    assert (paper.rate, paper.steps, paper.decay, paper.penalty) == (1e-3, 20, 0.7, 0.0)
+    assert (FIXED.rate, FIXED.steps, FIXED.penalty, FIXED.memory) == (0.1, 30, 3.0, 140)
 
 
 def test_the_quadrature_is_the_mean_over_draws() -> None:
@@ -172,6 +192,23 @@ def test_what_does_harm_says_so_with_its_figures(way: str, caplog: pytest.LogCap
     assert f"(effective size {told['effective']:.1%})" in record.message
     assert f"goes from {told['dependence']:.3g} to" in record.message
     assert f"({-told['dependence_fall']:+.1%}); try preset=fixed" in record.message
+
+
+@pytest.mark.parametrize(
+    ("effective", "after", "says"),
+    [(0.26, 0.9, ""), (0.24, 0.9, "harm"), (0.9, 1.03, "harm"), (0.999, 0.99, "nothing"), (0.99, 0.99, "")],
+)
+def test_where_a_warning_begins(
+    effective: float, after: float, says: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A quarter of the pairs must be left, and dependence may not rise by two hundredths."""
+    reweighting = Reweighting(4, FIXED)
+    reweighting.sums += torch.tensor([2, 2 * effective, 1.0, 1.0, after], dtype=torch.float64)
+    with caplog.at_level(logging.WARNING, "demur"):
+        assert reweighting.told()["effective"] == pytest.approx(effective)
+    assert bool(caplog.records) == bool(says)
+    if says:
+        assert f"reweighting does {says}:" in caplog.records[0].message
 
 
 def test_dependence_is_told_as_the_mean_of_the_looks_at_it() -> None:

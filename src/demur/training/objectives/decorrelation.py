@@ -108,7 +108,7 @@ def averaged(features: Tensor, choices: Choices) -> Tensor:
     return torch.cat([size * inside.cos(), size * inside.sin()], 2)
 
 
-def moments(weights: Tensor, squared: bool = False) -> tuple[Tensor, Tensor]:
+def moments(weights: Tensor, squared: bool) -> tuple[Tensor, Tensor]:
     """The a and b of a covariance Zᵀ diag(a) Z - Zᵀb (Zᵀb)ᵀ under weights whose sum is 1."""
     if not squared:
         return weights, weights
