@@ -17,7 +17,9 @@ from demur.training import trainer
 from demur.training.cross_encoders import scan
 from demur.training.cross_encoders.scan import Scan
 from demur.training.objectives import decorrelation
+from demur.training.objectives.pool_losses import Loss
 from demur.training.objectives.reweighting import Reweighting
+from demur.training.objectives.scan import ScanObjective
 from laws import toys
 from training.cross_encoders.test_cross_encoder import POOLS, quick
 
@@ -110,6 +112,13 @@ def test_as_released_the_heads_own_loss_stops_short_of_the_encoder(preset: str) 
 
     one, other = reached(torch.tensor([True, False, False, True])), reached(torch.tensor([False] * 4))
     assert torch.allclose(one, other) == (preset == "code"), "only the contrast does, and it sees no label"
+
+
+@pytest.mark.parametrize(("preset", "wants"), [("fixed", "first"), ("paper", "first"), ("code", "pooled")])
+def test_features_are_the_first_tokens_or_as_released_the_poolers(preset: str, wants: str) -> None:
+    objective = ScanObjective(Loss(), 8, preset, True, True, 1.0)
+    assert objective.wants == wants
+    assert ScanObjective(Loss(), 8, preset, False, False, 1.0).wants == "", "nothing is caught in vain"
 
 
 def test_settings_are_checked() -> None:
