@@ -135,7 +135,7 @@ def test_the_inner_loop_as_released(preset: str) -> None:
         speed = 0.9 * speed + slope
         moving = moving - (0.5 if step < 3 else 0.05) * speed
     assert torch.equal(found[:4], start[:4]) and (found[4:] - start[4:]).abs().max() > 0.01
-    assert torch.allclose(found[4:], moving, atol=1e-4)
+    assert torch.allclose(found[4:], moving, atol=1e-6)
 
 
 def test_the_mean_over_pairs_of_features_is_what_fixed_lowers() -> None:
