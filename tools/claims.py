@@ -8,10 +8,12 @@ Each ``[[claim]]`` beside a template names words of the template (``says``) and 
     a within .01 of b  the means are no further apart
     low a > 0          of the end of the interval; `high` is the other end
     paper a > b        of the figure that the paper printed
+    worst a > b        of the seed with the lowest mean; `best` is the one with the highest
 
+In a test, too, b may be a number: `a ~ 0` of a difference says that it is not told apart from none.
 The tests of all claims about one table are one family with Holm's correction, which counts the comparisons
 that the table itself makes with its baselines, too. A claim about something learnt of which there is one seed
-has to say ``one seed``.
+has to say ``one seed``, itself or by a figure in it.
 """
 
 from __future__ import annotations
@@ -27,13 +29,24 @@ import numpy as np
 from demur.errors import DataError
 from demur.evaluation.comparison.significance import holm, permutation
 from demur.experiments.kinds import KINDS
-from demur.experiments.runs import Run, stored_result
+from demur.experiments.pages import losses
 from demur.experiments.tables import Cell
-from tools.figures import ROOT, at, beside, place, printed, tables, tested_cells
+from tools.figures import (
+    ROOT,
+    at,
+    beside,
+    by_seed,
+    kept_of,
+    place,
+    printed,
+    said,
+    table_of,
+    tested_cells,
+)
 
 LEVEL = 0.05
 _DRAWS = 20_000
-_FIGURE = r"(?:(?P<{0}_end>low|high|paper) )?(?P<{0}>[a-z0-9.-]\S*)"
+_FIGURE = r"(?:(?P<{0}_end>low|high|paper|worst|best) )?(?P<{0}>[a-z0-9.-]\S*)"
 _CHECK = re.compile(
     rf"{_FIGURE.format('a')} (?:(?P<how>>>|>|~)|within (?P<most>[\d.]+) of) {_FIGURE.format('b')}"
 )
@@ -82,7 +95,7 @@ def broken(template: Path, text: str | None = None) -> list[str]:
         ]
         ours = [name for check in checks for name in _names(check, printed_too=False)]
         single = [name for name in ours if _of_one_seed(_cell(template, name))]
-        if single and "one seed" not in claim.says:
+        if single and "one seed" not in said(template, claim.says):
             found.append(f"{about} rests on one seed ({single[0]}) and does not say so")
     return found
 
@@ -103,6 +116,8 @@ def _value(template: Path, name: str, end: str) -> float:
     if end == "paper":
         return printed(template, place(name, template))
     cell = _cell(template, name)
+    if end in ("worst", "best"):
+        return {"worst": min, "best": max}[end](by_seed(cell))
     found = {"mean": cell.mean, "low": cell.low, "high": cell.high}[end]
     if found is None:
         raise DataError(f"{name} has no {end}", path=template)
@@ -149,7 +164,8 @@ def _sure(template: Path, checks: list[Check]) -> dict[str, float]:
 
 def _p(template: Path, check: Check) -> float:
     """The p of the difference between two figures, pool by pool."""
-    a, b = (_values(_cell(template, name)) for name in (check.a, check.b))
+    a = _values(_cell(template, check.a))
+    b = dict.fromkeys(a, float(check.b)) if _number(check.b) else _values(_cell(template, check.b))
     if not (shared := sorted(a.keys() & b.keys())):
         raise DataError(f"{check.text}: they have no pools in common to compare", path=template)
     return permutation(np.round([a[pool] - b[pool] for pool in shared], 12), draws=_DRAWS)
@@ -157,13 +173,10 @@ def _p(template: Path, check: Check) -> float:
 
 def _values(cell: Cell) -> dict[str, float]:
     """A figure pool by pool, the mean over its seeds."""
-    paper, name = cell.table.split("/")
-    table = tables()[paper, name]
-    row = next(each for each in table.row if each.name == cell.row)
-    column = next(each for each in table.column if each.name == cell.column)
-    runs = (stored_result(Run(table, row, column, seed), ROOT / "results") for seed in row.seeds)
-    found = [one for one in runs if one]
-    return KINDS[table.kind].values(found, cell.convention, cell.measure)
+    table = table_of(cell)
+    if cell.column.startswith((losses.LOST, losses.MORE)):
+        return losses.values(table, cell, ROOT / "results")
+    return KINDS[table.kind].values(list(kept_of(cell).values()), cell.convention, cell.measure)
 
 
 def _comparisons(table: str) -> int:

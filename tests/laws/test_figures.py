@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ BM25, RANDOM = (f"scarce table1 | {row} | wikiqa answerable | MAP" for row in ("
 MIXED = "committee table2 | mixed | wikiqa | MAP"
 PROBE = "risk table4 | BERT, PROBE-CNN | SQuAD 2.0"
 STUDENT = "committee table2 | student of seeds | wikiqa | MAP"
+TANDA = "scan table2 | TANDA | wikiqa | MAP"
+WRONG = "scan table6 | SCAN | lost more: a fifth of the training labels wrong | MAP"
 
 
 def template(folder: Path, text: str, claimed: str = "", **figures: str) -> Path:
@@ -48,6 +51,22 @@ def test_a_figure_may_be_the_papers(tmp_path: Path) -> None:
         filled(template(tmp_path, "{em:paper}", em=f"{PROBE} | EM"))
 
 
+def test_a_figure_may_be_said_by_its_seeds(tmp_path: Path) -> None:
+    mean, lowest, highest, count = re.fullmatch(
+        r"(\S+): (\S+) to (\S+) over (\d) seeds", filled(template(tmp_path, "{t:bare}: {t:seeds}", t=TANDA))
+    ).groups()  # type: ignore[union-attr]  # or it fails
+    assert float(lowest) < float(mean) < float(highest) and int(count) > 1
+    assert re.fullmatch(r"0\.\d+ with one seed", filled(template(tmp_path, "{s:seeds}", s=STUDENT)))
+
+
+def test_what_a_perturbation_costs_is_said_with_its_interval_and_how_sure_it_is(tmp_path: Path) -> None:
+    said = filled(template(tmp_path, "{it:lost} {it:paper}", it=WRONG))
+    sure = r"(one seed|\d seeds); (significant|not told apart)"
+    assert re.fullmatch(rf"0\.\d+ (more|less) than TANDA \(\S+ to \S+; {sure}\) \S+", said)
+    with pytest.raises(DataError, match="there is no figure"):
+        filled(template(tmp_path, "{it:lost}", it=WRONG.replace("a fifth", "a sixth")))
+
+
 @pytest.mark.parametrize("row", ["BM26", "siamese, never run"])
 def test_what_was_never_run_has_no_figure(row: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no figure"):
@@ -66,7 +85,9 @@ def test_names_are_known_and_used(tmp_path: Path) -> None:
 def broken(folder: Path, *holds: str, says: str = "BM25 is better") -> list[str]:
     claimed = f'\n[[claim]]\nsays = "{says}"\nholds = {list(holds)}\n'
     figures = {"bm25": BM25, "random": RANDOM, "mixed": MIXED, "student": STUDENT, "probe": f"{PROBE} | AURC"}
-    return claims.broken(template(folder, "So BM25 is\n better.", claimed, **figures))
+    figures |= {"tanda": TANDA, "wrong": WRONG}
+    text = "So BM25 is\n better: {bm25} {random} {mixed} {student} {probe} {tanda} {wrong:lost}."
+    return claims.broken(template(folder, text, claimed, **figures))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +102,7 @@ def broken(folder: Path, *holds: str, says: str = "BM25 is better") -> list[str]
             "bm25 ~ bm25",
         ),
         *("low bm25 > .5", ".8 > high bm25", "low bm25 > high random", "probe > paper probe"),
+        *("bm25 >> .5", "tanda > worst tanda", "best tanda > tanda", "best random > .3"),
     ],
 )
 def test_a_claim_that_follows_is_let_alone(check: str, tmp_path: Path) -> None:
@@ -92,6 +114,7 @@ def test_a_claim_that_follows_is_let_alone(check: str, tmp_path: Path) -> None:
     [
         *("random > bm25", "random >> bm25", "bm25 > .9", "bm25 within .01 of random", "bm25 ~ random"),
         *("low bm25 > bm25", "bm25 > high bm25", "bm25 >> bm25", "paper probe > probe"),
+        *("bm25 ~ .5", "bm25 >> .9", "worst tanda > tanda", "tanda > best tanda"),
     ],
 )
 def test_a_claim_that_does_not_follow_is_told_with_its_figures(check: str, tmp_path: Path) -> None:
@@ -105,6 +128,16 @@ def test_a_claim_is_words_of_the_page_and_tells_a_single_seed(tmp_path: Path) ->
     [line] = broken(tmp_path, "student > .5")
     assert "rests on one seed (student) and does not say so" in line
     assert "does not say so" not in "".join(broken(tmp_path, "student > .5", says="one seed of BM25"))
+
+
+def test_what_a_perturbation_costs_can_be_claimed(tmp_path: Path) -> None:
+    lines = broken(tmp_path, "wrong >> -.5", "high wrong > wrong", says="{wrong:lost}")
+    assert lines == [], "of how many seeds it is the figure itself says"
+    lines = broken(tmp_path, "wrong ~ -.5", "low wrong > wrong", says="{wrong:lost}")
+    assert [line.partition("does not follow: ")[2][:14] for line in lines] == [
+        "wrong >> 0 (wr",
+        "low wrong > wr",
+    ]
 
 
 def test_a_check_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
