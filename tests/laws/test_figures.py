@@ -135,7 +135,7 @@ def test_what_a_perturbation_costs_can_be_claimed(tmp_path: Path) -> None:
     assert lines == [], "of how many seeds it is the figure itself says"
     lines = broken(tmp_path, "wrong ~ -.5", "low wrong > wrong", says="{wrong:lost}")
     assert [line.partition("does not follow: ")[2][:14] for line in lines] == [
-        "wrong >> 0 (wr",
+        "wrong ~ -.5 (w",
         "low wrong > wr",
     ]
 
