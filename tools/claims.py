@@ -6,6 +6,7 @@ Each ``[[claim]]`` beside a template names words of the template (``says``) and 
     a >> b             surely above: by a permutation test over pools, p < .05
     a ~ b              not told apart by that test
     a within .01 of b  the means are no further apart
+    a beyond .01 of b  the means are further apart
     low a > 0          of the end of the interval; `high` is the other end
     paper a > b        of the figure that the paper printed
     worst a > b        of the seed with the lowest mean; `best` is the one with the highest
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,6 +32,7 @@ from demur.errors import DataError
 from demur.evaluation.comparison.significance import holm, permutation
 from demur.experiments.kinds import KINDS
 from demur.experiments.pages import losses
+from demur.experiments.pages.baseline import alike
 from demur.experiments.tables import Cell
 from tools.figures import (
     ROOT,
@@ -48,7 +51,8 @@ LEVEL = 0.05
 _DRAWS = 20_000
 _FIGURE = r"(?:(?P<{0}_end>low|high|paper|worst|best) )?(?P<{0}>[a-z0-9.-]\S*)"
 _CHECK = re.compile(
-    rf"{_FIGURE.format('a')} (?:(?P<how>>>|>|~)|within (?P<most>[\d.]+) of) {_FIGURE.format('b')}"
+    rf"{_FIGURE.format('a')} (?:(?P<how>>>|>|~)|(?P<near>within|beyond) (?P<most>[\d.]+) of) "
+    rf"{_FIGURE.format('b')}"
 )
 
 
@@ -75,7 +79,7 @@ def read(text: str) -> Check:
     if found is None:
         raise DataError(f"{text!r} is no check", fix="write such as: a > b, a >> b, a ~ b, a within .01 of b")
     ends = (found["a_end"] or "mean", found["b_end"] or "mean")
-    return Check(text, found["a"], found["b"], found["how"] or "within", ends, float(found["most"] or 0))
+    return Check(text, found["a"], found["b"], found["how"] or found["near"], ends, float(found["most"] or 0))
 
 
 def broken(template: Path, text: str | None = None) -> list[str]:
@@ -102,8 +106,8 @@ def broken(template: Path, text: str | None = None) -> list[str]:
 
 def _holds(template: Path, check: Check, sure: dict[str, float]) -> bool:
     a, b = (_value(template, name, end) for name, end in zip((check.a, check.b), check.ends, strict=True))
-    if check.how == "within":
-        return abs(a - b) <= check.most + 1e-9
+    if check.how in ("within", "beyond"):
+        return (abs(a - b) <= check.most + 1e-9) == (check.how == "within")
     if check.how == "~":
         return sure[check.text] >= LEVEL
     return a > b and (check.how == ">" or sure[check.text] < LEVEL)
@@ -164,19 +168,32 @@ def _sure(template: Path, checks: list[Check]) -> dict[str, float]:
 
 def _p(template: Path, check: Check) -> float:
     """The p of the difference between two figures, pool by pool."""
-    a = _values(_cell(template, check.a))
-    b = dict.fromkeys(a, float(check.b)) if _number(check.b) else _values(_cell(template, check.b))
+    cells = [_cell(template, name) for name in (check.a, check.b) if not _number(name)]
+    a, *others = _values(cells)
+    b = others[0] if others else dict.fromkeys(a, float(check.b))
     if not (shared := sorted(a.keys() & b.keys())):
         raise DataError(f"{check.text}: they have no pools in common to compare", path=template)
     return permutation(np.round([a[pool] - b[pool] for pool in shared], 12), draws=_DRAWS)
 
 
-def _values(cell: Cell) -> dict[str, float]:
-    """A figure pool by pool, the mean over its seeds."""
-    table = table_of(cell)
-    if cell.column.startswith((losses.LOST, losses.MORE)):
-        return losses.values(table, cell, ROOT / "results")
-    return KINDS[table.kind].values(list(kept_of(cell).values()), cell.convention, cell.measure)
+def _values(cells: Sequence[Cell]) -> list[dict[str, float]]:
+    """Figures pool by pool, the means over their seeds: of two with several, over those that both have."""
+    found = [{} if _is_lost(cell) else kept_of(cell) for cell in cells]
+    if len(found) == 2:
+        several = min(cell.wanted for cell in cells) > 1
+        lists = [list(each) for each in alike(found[0], found[1], several)]
+    else:
+        lists = [list(each.values()) for each in found]
+    return [
+        losses.values(table_of(cell), cell, ROOT / "results")
+        if _is_lost(cell)
+        else KINDS[table_of(cell).kind].values(results, cell.convention, cell.measure)
+        for cell, results in zip(cells, lists, strict=True)
+    ]
+
+
+def _is_lost(cell: Cell) -> bool:
+    return cell.column.startswith((losses.LOST, losses.MORE))
 
 
 def _comparisons(table: str) -> int:
