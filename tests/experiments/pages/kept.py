@@ -62,7 +62,7 @@ def keep(
             "column": column,
             "seed": seed,
             "made of": network or f"{row} {seed}",
-            "editions": {},
+            "editions": run.editions,
             "commit": "abc",
             "conventions": dict.fromkeys(of.conventions, told),
         },
