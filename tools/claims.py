@@ -6,18 +6,22 @@ Each ``[[claim]]`` beside a template names words of the template (``says``) and 
     a >> b             surely above: by a permutation test over pools, p < .05
     a ~ b              not told apart by that test
     a within .01 of b  the means are no further apart
+    a beyond .01 of b  the means are further apart
     low a > 0          of the end of the interval; `high` is the other end
     paper a > b        of the figure that the paper printed
+    worst a > b        of the seed with the lowest mean; `best` is the one with the highest
 
+In a test, too, b may be a number: `a ~ 0` of a difference says that it is not told apart from none.
 The tests of all claims about one table are one family with Holm's correction, which counts the comparisons
 that the table itself makes with its baselines, too. A claim about something learnt of which there is one seed
-has to say ``one seed``.
+has to say ``one seed``, itself or by a figure in it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -27,15 +31,28 @@ import numpy as np
 from demur.errors import DataError
 from demur.evaluation.comparison.significance import holm, permutation
 from demur.experiments.kinds import KINDS
-from demur.experiments.runs import Run, stored_result
+from demur.experiments.pages import losses
+from demur.experiments.pages.baseline import alike
 from demur.experiments.tables import Cell
-from tools.figures import ROOT, at, beside, place, printed, tables, tested_cells
+from tools.figures import (
+    ROOT,
+    at,
+    beside,
+    by_seed,
+    kept_of,
+    place,
+    printed,
+    said,
+    table_of,
+    tested_cells,
+)
 
 LEVEL = 0.05
 _DRAWS = 20_000
-_FIGURE = r"(?:(?P<{0}_end>low|high|paper) )?(?P<{0}>[a-z0-9.-]\S*)"
+_FIGURE = r"(?:(?P<{0}_end>low|high|paper|worst|best) )?(?P<{0}>[a-z0-9.-]\S*)"
 _CHECK = re.compile(
-    rf"{_FIGURE.format('a')} (?:(?P<how>>>|>|~)|within (?P<most>[\d.]+) of) {_FIGURE.format('b')}"
+    rf"{_FIGURE.format('a')} (?:(?P<how>>>|>|~)|(?P<near>within|beyond) (?P<most>[\d.]+) of) "
+    rf"{_FIGURE.format('b')}"
 )
 
 
@@ -62,7 +79,7 @@ def read(text: str) -> Check:
     if found is None:
         raise DataError(f"{text!r} is no check", fix="write such as: a > b, a >> b, a ~ b, a within .01 of b")
     ends = (found["a_end"] or "mean", found["b_end"] or "mean")
-    return Check(text, found["a"], found["b"], found["how"] or "within", ends, float(found["most"] or 0))
+    return Check(text, found["a"], found["b"], found["how"] or found["near"], ends, float(found["most"] or 0))
 
 
 def broken(template: Path, text: str | None = None) -> list[str]:
@@ -82,15 +99,15 @@ def broken(template: Path, text: str | None = None) -> list[str]:
         ]
         ours = [name for check in checks for name in _names(check, printed_too=False)]
         single = [name for name in ours if _of_one_seed(_cell(template, name))]
-        if single and "one seed" not in claim.says:
+        if single and "one seed" not in said(template, claim.says):
             found.append(f"{about} rests on one seed ({single[0]}) and does not say so")
     return found
 
 
 def _holds(template: Path, check: Check, sure: dict[str, float]) -> bool:
     a, b = (_value(template, name, end) for name, end in zip((check.a, check.b), check.ends, strict=True))
-    if check.how == "within":
-        return abs(a - b) <= check.most + 1e-9
+    if check.how in ("within", "beyond"):
+        return (abs(a - b) <= check.most + 1e-9) == (check.how == "within")
     if check.how == "~":
         return sure[check.text] >= LEVEL
     return a > b and (check.how == ">" or sure[check.text] < LEVEL)
@@ -103,6 +120,8 @@ def _value(template: Path, name: str, end: str) -> float:
     if end == "paper":
         return printed(template, place(name, template))
     cell = _cell(template, name)
+    if end in ("worst", "best"):
+        return {"worst": min, "best": max}[end](by_seed(cell))
     found = {"mean": cell.mean, "low": cell.low, "high": cell.high}[end]
     if found is None:
         raise DataError(f"{name} has no {end}", path=template)
@@ -149,21 +168,32 @@ def _sure(template: Path, checks: list[Check]) -> dict[str, float]:
 
 def _p(template: Path, check: Check) -> float:
     """The p of the difference between two figures, pool by pool."""
-    a, b = (_values(_cell(template, name)) for name in (check.a, check.b))
+    cells = [_cell(template, name) for name in (check.a, check.b) if not _number(name)]
+    a, *others = _values(cells)
+    b = others[0] if others else dict.fromkeys(a, float(check.b))
     if not (shared := sorted(a.keys() & b.keys())):
         raise DataError(f"{check.text}: they have no pools in common to compare", path=template)
     return permutation(np.round([a[pool] - b[pool] for pool in shared], 12), draws=_DRAWS)
 
 
-def _values(cell: Cell) -> dict[str, float]:
-    """A figure pool by pool, the mean over its seeds."""
-    paper, name = cell.table.split("/")
-    table = tables()[paper, name]
-    row = next(each for each in table.row if each.name == cell.row)
-    column = next(each for each in table.column if each.name == cell.column)
-    runs = (stored_result(Run(table, row, column, seed), ROOT / "results") for seed in row.seeds)
-    found = [one for one in runs if one]
-    return KINDS[table.kind].values(found, cell.convention, cell.measure)
+def _values(cells: Sequence[Cell]) -> list[dict[str, float]]:
+    """Figures pool by pool, the means over their seeds: of two with several, over those that both have."""
+    found = [{} if _is_lost(cell) else kept_of(cell) for cell in cells]
+    if len(found) == 2:
+        several = min(cell.wanted for cell in cells) > 1
+        lists = [list(each) for each in alike(found[0], found[1], several)]
+    else:
+        lists = [list(each.values()) for each in found]
+    return [
+        losses.values(table_of(cell), cell, ROOT / "results")
+        if _is_lost(cell)
+        else KINDS[table_of(cell).kind].values(results, cell.convention, cell.measure)
+        for cell, results in zip(cells, lists, strict=True)
+    ]
+
+
+def _is_lost(cell: Cell) -> bool:
+    return cell.column.startswith((losses.LOST, losses.MORE))
 
 
 def _comparisons(table: str) -> int:

@@ -7,6 +7,11 @@ Of several conventions ``fixed`` counts, or else the table's first.
 Behind a colon may stand how a figure is said: ``{name:bare}`` without its interval, ``{name:marked}`` with a
 sign where it is surely above or below its baseline, ``{name:gain}`` as the difference from the baseline, over
 the seeds that both have, and ``{name:paper}`` as the paper printed it.
+
+``{name:seeds}`` says the lowest and the highest of its seeds, and how many there are.
+
+A column may be ``lost: NAME`` or ``lost more: NAME``: what a perturbation of the table costs the row, and how
+much more than the baseline. ``{name:lost}`` says the latter in words: how much more or less, and how surely.
 """
 
 from __future__ import annotations
@@ -18,13 +23,16 @@ from pathlib import Path
 
 from demur import toml
 from demur.errors import DataError
-from demur.experiments.pages.baseline import compared, mark
+from demur.experiments.kinds import KINDS
+from demur.experiments.kinds.base import Result
+from demur.experiments.pages import losses
+from demur.experiments.pages.baseline import compared, kept, mark
 from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells, find_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "docs" / "templates"
-WAYS = {"bare", "marked", "gain", "paper"}
+WAYS = {"bare", "marked", "gain", "paper", "lost", "seeds"}
 _NAME = re.compile(r"\{([a-z0-9][a-z0-9._-]*)(?::([a-z ]+))?\}")
 
 
@@ -55,6 +63,11 @@ def filled(template: Path, text: str | None = None) -> str:
         used.update(word for check in claim.holds for word in check.split())
     if unused := sorted(beside(template).figures.keys() - used):
         raise DataError(f"{unused[0]!r} is used nowhere", path=_file(template), fix="take it out")
+    return said(template, text)
+
+
+def said(template: Path, text: str) -> str:
+    """A part of a template, or of what is filled in its place, with its figures."""
     return _NAME.sub(lambda found: _said(template, place(found[1], template), (found[2] or "").split()), text)
 
 
@@ -94,11 +107,28 @@ def _at(place: str, tested: bool = False) -> list[Cell]:
     if (paper, name) not in tables():
         raise DataError(f"there is no table {table!r}", path=TEMPLATES, fix="name one under experiments/")
     known = (tested_cells if tested else _cells)(paper, name)
+    if column.startswith((losses.LOST, losses.MORE)):
+        known = lost_cells(paper, name)
     return [cell for cell in known if (cell.row, cell.column, cell.measure) == (row, column, measure)]
 
 
 def _file(template: Path) -> Path:
     return template.with_suffix(".toml")
+
+
+def by_seed(cell: Cell) -> list[float]:
+    """The mean of a cell for each of its seeds."""
+    kind = KINDS[table_of(cell).kind]
+    found = (kind.figure([one], cell.convention, cell.measure) for one in kept_of(cell).values())
+    return [each.mean for each in found if each]
+
+
+def kept_of(cell: Cell) -> dict[int, Result]:
+    """What is kept of a cell, by seed."""
+    table = table_of(cell)
+    row = next(each for each in table.row if each.name == cell.row)
+    column = next(each for each in table.column if each.name == cell.column)
+    return kept(table, row, column, ROOT / "results")
 
 
 def _said(template: Path, place: str, ways: list[str]) -> str:
@@ -109,8 +139,14 @@ def _said(template: Path, place: str, ways: list[str]) -> str:
     if "paper" in ways:
         return f"{printed(template, place):.3f}"
     cell = at(template, place, tested=bool({"marked", "gain"} & set(ways)))
+    if "lost" in ways:
+        return losses.phrase(table_of(cell), cell)
     if "gain" in ways:
         text = f"{cell.difference:+.3f}"
+    elif "seeds" in ways:
+        seeds = by_seed(cell)
+        text = f"{min(seeds):.3f} to {max(seeds):.3f} over {len(seeds)} seeds"
+        text = text if len(seeds) > 1 else f"{seeds[0]:.3f} with one seed"
     elif cell.low is None or cell.high is None:
         text = f"{cell.mean:,.0f}" if float(cell.mean or 0).is_integer() else f"{cell.mean:,.3g}"
     else:
@@ -124,6 +160,12 @@ def tables() -> dict[tuple[str, str], Table]:
     return {(each.paper, each.table): each for each in find_tables(ROOT / "experiments")}
 
 
+def table_of(cell: Cell) -> Table:
+    """The table that a cell is of."""
+    paper, name = cell.table.split("/")
+    return tables()[paper, name]
+
+
 @cache
 def _cells(paper: str, table: str) -> list[Cell]:
     return list(cells(tables()[paper, table], ROOT / "results"))
@@ -133,3 +175,9 @@ def _cells(paper: str, table: str) -> list[Cell]:
 def tested_cells(paper: str, table: str) -> list[Cell]:
     """The cells of a table, tested against their baselines."""
     return compared(tables()[paper, table], _cells(paper, table), ROOT / "results")
+
+
+@cache
+def lost_cells(paper: str, table: str) -> list[Cell]:
+    """What perturbations cost the rows of a table."""
+    return losses.cells(tables()[paper, table], ROOT / "results")

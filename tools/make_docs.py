@@ -26,6 +26,7 @@ from tools import (
     figures,
     guarantee,
     house,
+    leads,
     licences,
     named,
     places,
@@ -178,7 +179,7 @@ def paper(name: str) -> str:
         for key, table in figures.tables().items()
         if table.paper == name
     ]
-    return NOTICE + markdown.page(name, sections)
+    return NOTICE + markdown.page(name, leads.lead(name) + sections)
 
 
 @cache
@@ -279,7 +280,9 @@ def main() -> int:
         if not check:
             page.parent.mkdir(exist_ok=True)
             page.write_text(text, "utf-8")
-    if untrue := claims.broken(FINDINGS) + claims.broken(SEEN, see()):
+    templates = [FINDINGS, *(page for page in map(leads.template, PAPERS) if page.exists())]
+    untrue = [line for page in templates for line in claims.broken(page)] + claims.broken(SEEN, see())
+    if untrue:
         print("\n".join(untrue), file=sys.stderr)
         print("change the words, or the claim in the .toml file under docs/templates/", file=sys.stderr)
         return 1

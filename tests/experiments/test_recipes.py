@@ -129,12 +129,14 @@ def different(table: Table) -> Table:
     for each in table.row:
         specs = [each.ranker, each.trainer, each.reader, each.qualifier, each.doubt, each.agreement]
         specs += [stage.trainer for stage in each.stage]
-        names = [re.sub(r"=[^,()]*", "", spec) for spec in specs]
+        kinds = [re.sub(r"=[^,()]*", "", spec) for spec in specs]
         own = each.name if each.name in baselines else ""
-        names.append(each.answers)
-        rows.setdefault((*names, bool(each.others), each.passes > 0, each.early, each.runs, own), each)
+        kinds.append(each.answers)
+        rows.setdefault((*kinds, bool(each.others), each.passes > 0, each.early, each.runs, own), each)
     column = [each for each in table.column if each in columns.values()]
-    return dataclasses.replace(table, column=column, row=list(rows.values()), published=[])
+    names = {each.name for each in column}
+    loss = [each for each in table.loss if names.issuperset([each.plain, *each.columns])]
+    return dataclasses.replace(table, column=column, row=list(rows.values()), published=[], loss=loss)
 
 
 def toy(table: Table, folder: Path) -> Table:

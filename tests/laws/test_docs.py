@@ -6,7 +6,7 @@ import re
 import tomllib
 
 import pytest
-from tools import house, make_docs
+from tools import house, leads, make_docs
 
 
 def test_the_picture_is_checked_by_its_words() -> None:
@@ -56,3 +56,12 @@ def test_the_package_index_gets_the_readme_without_its_pictures() -> None:
     assert "](docs/serve.png)" in readme
     assert "serve.png" not in re.sub(change["pattern"], change["replacement"], readme)
     assert f'$ demur ask "{make_docs.QUESTIONS[0]}"' in readme
+
+
+def test_a_paper_with_a_template_begins_with_it_and_with_how_far_its_rankings_hold() -> None:
+    page = (make_docs.DOCS / "results" / "scan.md").read_text("utf-8")
+    first, second = re.findall(r"^## (.*)$", page, re.M)[:2]
+    assert first == "What holds of the published rankings" and second == "cases"
+    for name in ("table2", "table3", "table4", "table5", "table6"):
+        assert page.index(f"### {name}, published and ours\n") < page.index(f"\n## {name}\n")
+    assert "Kendall's τ" in page and leads.lead("scarce") == []

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from tools import claims
-from tools.figures import beside, filled
+from tools.figures import beside, by_seed, filled
 
 from demur.errors import DataError
 
@@ -14,6 +15,8 @@ BM25, RANDOM = (f"scarce table1 | {row} | wikiqa answerable | MAP" for row in ("
 MIXED = "committee table2 | mixed | wikiqa | MAP"
 PROBE = "risk table4 | BERT, PROBE-CNN | SQuAD 2.0"
 STUDENT = "committee table2 | student of seeds | wikiqa | MAP"
+TANDA = "scan table2 | TANDA | wikiqa | MAP"
+WRONG = "scan table6 | SCAN | lost more: a fifth of the training labels wrong | MAP"
 
 
 def template(folder: Path, text: str, claimed: str = "", **figures: str) -> Path:
@@ -48,6 +51,22 @@ def test_a_figure_may_be_the_papers(tmp_path: Path) -> None:
         filled(template(tmp_path, "{em:paper}", em=f"{PROBE} | EM"))
 
 
+def test_a_figure_may_be_said_by_its_seeds(tmp_path: Path) -> None:
+    mean, lowest, highest, count = re.fullmatch(
+        r"(\S+): (\S+) to (\S+) over (\d) seeds", filled(template(tmp_path, "{t:bare}: {t:seeds}", t=TANDA))
+    ).groups()  # type: ignore[union-attr]  # or it fails
+    assert float(lowest) < float(mean) < float(highest) and int(count) > 1
+    assert re.fullmatch(r"0\.\d+ with one seed", filled(template(tmp_path, "{s:seeds}", s=STUDENT)))
+
+
+def test_what_a_perturbation_costs_is_said_with_its_interval_and_how_sure_it_is(tmp_path: Path) -> None:
+    said = filled(template(tmp_path, "{it:lost} {it:paper}", it=WRONG))
+    sure = r"(one seed|\d seeds); (significant|not told apart)"
+    assert re.fullmatch(rf"0\.\d+ (more|less) than TANDA \(\S+ to \S+; {sure}\) \S+", said)
+    with pytest.raises(DataError, match="there is no figure"):
+        filled(template(tmp_path, "{it:lost}", it=WRONG.replace("a fifth", "a sixth")))
+
+
 @pytest.mark.parametrize("row", ["BM26", "siamese, never run"])
 def test_what_was_never_run_has_no_figure(row: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no figure"):
@@ -66,7 +85,9 @@ def test_names_are_known_and_used(tmp_path: Path) -> None:
 def broken(folder: Path, *holds: str, says: str = "BM25 is better") -> list[str]:
     claimed = f'\n[[claim]]\nsays = "{says}"\nholds = {list(holds)}\n'
     figures = {"bm25": BM25, "random": RANDOM, "mixed": MIXED, "student": STUDENT, "probe": f"{PROBE} | AURC"}
-    return claims.broken(template(folder, "So BM25 is\n better.", claimed, **figures))
+    figures |= {"tanda": TANDA, "wrong": WRONG}
+    text = "So BM25 is\n better: {bm25} {random} {mixed} {student} {probe} {tanda} {wrong:lost}."
+    return claims.broken(template(folder, text, claimed, **figures))
 
 
 @pytest.mark.parametrize(
@@ -78,9 +99,11 @@ def broken(folder: Path, *holds: str, says: str = "BM25 is better") -> list[str]
             "bm25 > .5",
             ".9 > bm25",
             "bm25 within .3 of random",
+            "bm25 beyond .01 of random",
             "bm25 ~ bm25",
         ),
         *("low bm25 > .5", ".8 > high bm25", "low bm25 > high random", "probe > paper probe"),
+        *("bm25 >> .5", "tanda > worst tanda", "best tanda > tanda", "best random > .3"),
     ],
 )
 def test_a_claim_that_follows_is_let_alone(check: str, tmp_path: Path) -> None:
@@ -91,7 +114,9 @@ def test_a_claim_that_follows_is_let_alone(check: str, tmp_path: Path) -> None:
     "check",
     [
         *("random > bm25", "random >> bm25", "bm25 > .9", "bm25 within .01 of random", "bm25 ~ random"),
+        "bm25 beyond .3 of random",
         *("low bm25 > bm25", "bm25 > high bm25", "bm25 >> bm25", "paper probe > probe"),
+        *("bm25 ~ .5", "bm25 >> .9", "worst tanda > tanda", "tanda > best tanda"),
     ],
 )
 def test_a_claim_that_does_not_follow_is_told_with_its_figures(check: str, tmp_path: Path) -> None:
@@ -105,6 +130,30 @@ def test_a_claim_is_words_of_the_page_and_tells_a_single_seed(tmp_path: Path) ->
     [line] = broken(tmp_path, "student > .5")
     assert "rests on one seed (student) and does not say so" in line
     assert "does not say so" not in "".join(broken(tmp_path, "student > .5", says="one seed of BM25"))
+
+
+def test_what_a_perturbation_costs_can_be_claimed(tmp_path: Path) -> None:
+    lines = broken(tmp_path, "wrong >> -.5", "high wrong > wrong", says="{wrong:lost}")
+    assert lines == [], "of how many seeds it is the figure itself says"
+    lines = broken(tmp_path, "wrong ~ -.5", "low wrong > wrong", says="{wrong:lost}")
+    assert [line.partition("does not follow: ")[2][:14] for line in lines] == [
+        "wrong ~ -.5 (w",
+        "low wrong > wr",
+    ]
+
+
+def test_seeds_that_both_have_are_tested(tmp_path: Path) -> None:
+    """SCAN has five seeds and SCAN without a part three: what the others came to is no part of the test."""
+    figures = {"scan": TANDA.replace("TANDA", "SCAN"), "part": TANDA.replace("TANDA", "w/o FD")}
+    page = template(tmp_path, "{scan} {part}", "", **figures)
+    cells = [claims._cell(page, name) for name in figures]
+    ours = [by_seed(cell) for cell in cells]
+    assert len(ours[0]) != len(ours[1]), "or take two others"
+    means = [sum(each.values()) / len(each) for each in claims._values(cells)]
+    shared = range(min(map(len, ours)))
+    assert means == pytest.approx([sum(each[seed] for seed in shared) / len(shared) for each in ours])
+    alone = [sum(each.values()) / len(each) for cell in cells for each in claims._values([cell])]
+    assert alone == pytest.approx([sum(each) / len(each) for each in ours])
 
 
 def test_a_check_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:

@@ -149,6 +149,18 @@ class Published:
 
 
 @dataclass(frozen=True)
+class Loss:
+    """What a perturbation costs: the figures of the column `plain` less those of its own columns, on average.
+
+    Its `columns` are draws of one perturbation, of the test set or of what is learnt from.
+    """
+
+    name: str
+    plain: str
+    columns: list[str]
+
+
+@dataclass(frozen=True)
 class Table:
     """One table of a paper. Its kind says what is run for a cell: see `demur.experiments.kinds`.
 
@@ -174,6 +186,8 @@ class Table:
     """Whether the best of each column is marked, and tested against the second best."""
     derived: list[str] = field(default_factory=list)
     """Measures that are worked out of what is kept, when it is shown: see `kinds.derived`."""
+    loss: list[Loss] = field(default_factory=list)
+    """What perturbations cost its rows, and the baseline: see `pages.losses`."""
     see: str = ""
     """What to see in it, said on its page; ``{name}`` is a figure of ``docs/templates/results.toml``."""
     pictures: dict[str, str] = field(default_factory=dict)
@@ -205,6 +219,9 @@ class Table:
         for name in self.baselines:
             if name not in names[1]:
                 raise UsageError(f"baseline={name!r} is not a row; name one of the table")
+        for name in [name for loss in self.loss for name in (loss.plain, *loss.columns)]:
+            if name not in names[0]:
+                raise UsageError(f"a loss names {name!r}, which is not a column; correct its name")
 
     @property
     def figures(self) -> list[str]:

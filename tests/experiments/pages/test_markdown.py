@@ -7,6 +7,7 @@ from pathlib import Path
 
 from demur.experiments import tables
 from demur.experiments.pages import markdown
+from demur.experiments.recipe import Table
 
 ROOT = Path(__file__).parents[3]
 PICTURES = ROOT / "results" / "pictures"
@@ -41,12 +42,22 @@ def test_a_column_of_which_nothing_was_run_is_named_so(experiments: Path) -> Non
 
 
 def test_rows_that_were_not_run_are_named_in_tables_of_every_kind() -> None:
-    of_kind = {}
+    of_kind: dict[str, Table] = {}
     for table in tables.find_tables(ROOT / "experiments"):
         of_kind.setdefault(table.kind, table)
     for kind, table in of_kind.items():
         section = markdown.section(table, ROOT / "no results")
         assert "Not run yet: " in section or kind == "labels", kind
+
+
+def test_the_setup_says_which_of_the_rows_it_names_were_not_run(experiments: Path) -> None:
+    [table] = tables.find_tables(experiments)
+    results = experiments.parent / "results"
+    tables.fill(table, results, ["bm25"], lambda runs: None)
+    named = dataclasses.replace(
+        table, differs="As in `bm25` and `random`, by `fixed`; `not yet` is the paper's."
+    )
+    assert "As in `bm25` and `random` (not run), by `fixed`; `not yet` is" in markdown.section(named, results)
 
 
 def test_the_index_links_to_every_table() -> None:

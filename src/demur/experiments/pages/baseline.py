@@ -16,7 +16,7 @@ from demur.experiments.runs import Run, stored_result
 from demur.experiments.tables import Cell
 
 LEVEL = 0.05
-_DRAWS = 20_000
+DRAWS = 20_000
 
 
 def compared(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
@@ -32,14 +32,14 @@ def compared(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
     for convention in table.conventions:
         places, found = [], []
         for column in table.column:
-            kept_of = {row.name: _found(table, row, column, results) for row in table.row}
+            kept_of = {row.name: kept(table, row, column, results) for row in table.row}
             for row in table.row:
                 both = _shared(table, row, kept_of)
                 here, there = (KINDS[table.kind].values(each, convention, measure) for each in both)
                 if pools := sorted(here.keys() & there.keys()):
                     places.append((row.name, column.name, measure, convention))
                     found.append(np.array([here[pool] - there[pool] for pool in pools]))
-        adjusted = holm([permutation(np.round(each, 12), draws=_DRAWS) for each in found])
+        adjusted = holm([permutation(np.round(each, 12), draws=DRAWS) for each in found])
         done |= {at: (float(d.mean()), p) for at, d, p in zip(places, found, adjusted, strict=True)}
     told = [
         replace(cell, difference=known[0], p=known[1])
@@ -87,12 +87,12 @@ def _starred(table: Table, cells: Sequence[Cell], results: Path) -> list[Cell]:
             here = [c for c in cells if (c.column, c.measure, c.convention) == at and c.mean is not None]
             here.sort(key=lambda cell: -(cell.mean or 0.0))
             names = [cell.row for cell in here[:2]]
-            rows = {row.name: list(_found(table, row, column, results).values()) for row in table.row}
+            rows = {row.name: list(kept(table, row, column, results).values()) for row in table.row}
             of = [KINDS[table.kind].values(rows[name], convention, measure) for name in names]
             if len(of) == 2 and (pools := sorted(of[0].keys() & of[1].keys())):
                 places.append((names[0], *at))
                 found.append(np.array([of[0][pool] - of[1][pool] for pool in pools]))
-        ps = holm([permutation(np.round(each, 12), draws=_DRAWS) for each in found])
+        ps = holm([permutation(np.round(each, 12), draws=DRAWS) for each in found])
         done |= dict(zip(places, ps, strict=True))
     return [
         replace(cell, ahead=done.get((cell.row, cell.column, cell.measure, cell.convention)))
@@ -105,14 +105,21 @@ def _shared(table: Table, row: Row, found: dict[str, dict[int, Result]]) -> tupl
     other = next((each for each in table.row if each.name == table.baseline_of(row)), None)
     if other is None:
         return [], []
-    here, there = found[row.name], found[other.name]
-    if min(len(row.seeds), len(other.seeds)) > 1:
+    several = min(len(row.seeds), len(other.seeds)) > 1
+    return alike(found[row.name], found[other.name], several)
+
+
+def alike(
+    here: dict[int, Result], there: dict[int, Result], several: bool
+) -> tuple[list[Result], list[Result]]:
+    """What is kept of two rows: of the seeds that both have, if both are to have `several`."""
+    if several:
         both = here.keys() & there.keys()
         here, there = ({seed: each[seed] for seed in sorted(both)} for each in (here, there))
     return list(here.values()), list(there.values())
 
 
-def _found(table: Table, row: Row, column: Column, results: Path) -> dict[int, Result]:
+def kept(table: Table, row: Row, column: Column, results: Path) -> dict[int, Result]:
     """What is kept of a row, by seed."""
     seeds = row.seeds if row.runs else []
     return {seed: one for seed in seeds if (one := stored_result(Run(table, row, column, seed), results))}

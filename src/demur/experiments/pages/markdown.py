@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
-from demur.experiments.pages import marks
+from demur.experiments.pages import losses, marks
 from demur.experiments.pages.baseline import compared, legend, mark
 from demur.experiments.recipe import Table
 from demur.experiments.results import earlier
@@ -81,6 +81,8 @@ def section(table: Table, results: Path, found: Sequence[Cell] | None = None, se
                 parts.append(f"### {measure}, convention `{convention}`\n\n{grid(table, these)}")
         if table.baselines:
             parts.append(legend(table))
+        if table.loss:
+            parts.append(losses.grid(table, results))
     elif table.kind == "labels":
         parts.append(dataset_grid(table, found))
     else:
@@ -92,16 +94,24 @@ def section(table: Table, results: Path, found: Sequence[Cell] | None = None, se
             grid_ = curve_grid(table, these) if table.kind == "curves" else column_grid(table, these, quiet)
             counted_ = f"{pools:,} pools" if column.data and pools else "not run"
             parts += [f"### {column.name} ({counted_})", grid_, *marks.footnotes(table, these, quiet)]
-    if missing := _missing(table, found):
+    missing = _missing(table, found)
+    if missing:
         parts.append(f"Not run yet: {'; '.join(missing)}.")
     if origins := earlier.legend(found):
         parts.append(f"{origins}.")
     named = [(row.shown, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
     if notes := [f"- *{name}*: {note}" for name, note in named if note]:
         parts.append("Notes:\n\n" + "\n".join(notes))
-    parts.append(f"**Setup, and what differs from the paper.** {table.differs}")
+    parts.append(f"**Setup, and what differs from the paper.** {_truthful(table.differs, missing)}")
     parts.append(f"```sh\ndemur reproduce {table.paper} {table.table}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def _truthful(text: str, missing: Sequence[str]) -> str:
+    """A text that says of each row and column it names in code whether it is there."""
+    for name in missing:
+        text = text.replace(f"`{name}`", f"`{name}` (not run)")
+    return text
 
 
 def _missing(table: Table, found: Sequence[Cell]) -> list[str]:

@@ -108,14 +108,15 @@ def freeze_words(network: torch.nn.Module) -> None:
 
 
 def with_kinds(network: torch.nn.Module, kinds: int) -> None:
-    """Let a network tell so many kinds of texts apart; new kinds begin as the last one that it knows."""
+    """Let a network tell so many kinds of texts apart; new kinds begin as the last one that it knows.
+
+    One that knows no kinds at all, such as MPNet, stays as it is: it tells texts apart by what parts them.
+    """
     import torch
 
     embeddings: Any = next((m for m in network.modules() if hasattr(m, "token_type_embeddings")), None)
     if embeddings is None:
-        kind = type(getattr(network, "base_model", network)).__name__
-        what = f"{kind} has no embeddings for kinds of texts"
-        raise UsageError(f"{what}; use an encoder of BERT's or RoBERTa's kind")
+        return
     known = embeddings.token_type_embeddings.weight.detach()
     if kinds <= len(known):
         return

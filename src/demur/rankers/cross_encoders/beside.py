@@ -77,20 +77,25 @@ class Beside(CrossEncoder):
         return found
 
     def able(self) -> tuple[torch.nn.Module, Any]:
-        """The network and its tokeniser; an error if it tells too few kinds of texts apart."""
+        """The network and its tokeniser; an error if it knows kinds of texts, but too few."""
         network, tokenizer = self._network()
-        if kinds_of(network) < self.kinds:
+        if 0 < kinds_of(network) < self.kinds:
             what = f"its network tells {kinds_of(network)} kinds of texts apart"
             fix = f"train one with demur train --trainer {self.name}"
             raise UsageError(f"{what}, and {self.name} needs {self.kinds}; {fix}")
         return network, tokenizer
 
     def tokens(self, network: torch.nn.Module, tokenizer: Any, rows: Sequence[Row]) -> Pairs:
-        """Question, answer and others as one row of tokens each; what each text is, is said by its kind."""
+        """Question, answer and others as one row of tokens each, and the kind of each text.
+
+        A network that knows no kinds is not told them: texts have their order, and tokens that part them.
+        """
         pairs = tokenised(
             tokenizer, [Pool.of(q, [a]) for q, a, _ in rows], min(self.max_length, positions(network))
         )
-        return joined(pairs, tokenizer, [near for _, _, near in rows], self.block, positions(network))
+        others = [near for _, _, near in rows]
+        found = joined(pairs, tokenizer, others, self.block, positions(network))
+        return dataclasses.replace(found, typed=kinds_of(network) > 0)
 
     def fresh(self) -> tuple[torch.nn.Module, Any]:
         """A copy of the network, to be trained, that knows enough kinds of texts; and its tokeniser."""
@@ -126,7 +131,7 @@ class Beside(CrossEncoder):
 
 
 def kinds_of(network: torch.nn.Module) -> int:
-    """How many kinds of texts a network tells apart."""
+    """How many kinds of texts a network knows; none of MPNet's and DistilBERT's kind."""
     config: Any = getattr(network, "config", None)
     return int(getattr(config, "type_vocab_size", 0))
 
