@@ -60,6 +60,16 @@ def test_what_is_shared_with_test_sets_is_what_the_file_tells() -> None:
 
 
 @pytest.mark.data
+@pytest.mark.slow
+def test_the_ranker_that_readers_begin_from_met_what_is_held_out_and_has_an_answer() -> None:
+    """As the tables of readers and the page on asking say."""
+    met = {pool.id for pool in pools("squad-t/train/sample-20000-seed-0").stream()}
+    held = list(pools("squad/2.0/train/held").stream())
+    assert {pool.id for pool in held if pool.positives} <= met
+    assert met.isdisjoint(pool.id for pool in held if not pool.positives)
+
+
+@pytest.mark.data
 def test_a_recipe_that_adds_something_of_a_test_set_is_noticed(tmp_path: Path) -> None:
     recipe = tmp_path / "mini.toml"
     recipe.write_text('trainer = "mini"\n[[stage]]\ndata = "trecqa/train + trecqa/test/sample-9"\n')
