@@ -24,6 +24,7 @@ from typing import Any
 
 from demur.data import pools
 from demur.data.subsets import SAYS_MUCH, find_subset
+from demur.errors import DataError
 from demur.text import tokenize
 from demur.types import Candidate, Pool
 from tools.written import WRITTEN_BOOKS, WRITTEN_FAQS, is_written, written
@@ -162,6 +163,15 @@ def kept() -> dict[str, Any]:
     """What the file says."""
     said: dict[str, Any] = json.loads(KEPT.read_text("utf-8"))
     return said
+
+
+def count(of: str, test: str, kind: str) -> int:
+    """How many questions, passages or right ones of a test set one of `together` has; or ``all`` of them."""
+    said = kept()
+    if test not in said["test sets"] or kind not in KINDS:
+        raise DataError(f"no {kind!r} of {test!r} are counted", path=KEPT, fix="name others, or count them")
+    row = said["test sets"] if of == "all" else said["together"][of]
+    return int(row.get(test, {}).get(kind, 0))
 
 
 def _pools(name: str) -> Iterable[Pool]:
