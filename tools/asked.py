@@ -70,9 +70,9 @@ _SHIFT = """
 
 The same gates on test sets. Nothing is promised there: this is what happened. Of SQuAD's dev set half of
 the questions have no answer, of WikiQA's test set more than half: there more of the answers are wrong.
-Some of what is asked there was met before: of selqa/test's {all:,} passages of eight words or more {shared:,} stand
-in what calibrated the gates or taught the chance, nearly all in selqa/dev, which is of the same articles; its
-questions are others (`tools/overlaps.json` has this for every test set).
+Some of what is asked there was met before: of selqa/test's {all:,} passages of eight words or more {shared:,}
+stand in what calibrated the gates or taught the chance, as selqa/dev is mostly of the same articles; its
+questions are others. `tools/overlaps.json` has this for every test set.
 
 """
 _FAQ = """
