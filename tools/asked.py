@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tools import overlaps
+from tools.written import is_written, written
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results" / "asking"
@@ -150,8 +151,15 @@ def _parts(sets: dict[str, Any]) -> str:
         parts = [row[part]["MAP"] for part in ("words", "meaning", "mini", row["used"])]
         cells = [f"{value:.3f}" for value in parts]
         cells += [f"{row['MAP over the best part']:+.3f}", f"{row['AUROC']:.3f}"]
-        lines.append(f"| {name} | {row['questions']} | {' | '.join(cells)} |")
+        lines.append(f"| {name} | {answered(name, row)} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def answered(name: str, row: dict[str, Any]) -> int:
+    """How many of a set's questions have a right passage, which is what its measures are of."""
+    if not is_written(name):
+        return int(row["questions"])
+    return sum(pool.positives > 0 for pool, _ in written(name))
 
 
 def _firsts(sets: dict[str, Any]) -> str:
