@@ -183,13 +183,17 @@ bench-peers:
 bench-scale: $(VENV)/.ray $(VENV)/.postgres $(VENV)/.lance
 	$(BIN)/python -W ignore -m bench scale bases
 
-# The small model that comes with demur, from its two recipes: some five hours on one core, then an hour on two
-# with AMX; see tools/unpack_mini.py to spare the first. The data must be there, and tools/assemble_mpnet.py run.
+# The small model that comes with demur, from its three recipes: mini.toml, mini-2.toml, mini-handbooks.toml. Its card says
+# how long stages took, where that was kept: it was not for the first two recipes, whose files have estimates; hours.
+# tools/unpack_mini.py spares these. The data must be there, and tools/assemble_mpnet.py run: both are looked for first.
+# Then run tools.make_chance and tools.make_ask_gate: the chance and the gates of demur ask stand on mini too.
 mini: $(VENV)/.dev
 	$(BIN)/python -m tools.make_mini
 
-# The sentence encoder that comes with demur, from its recipe: half an hour on one core with bf16. Its teacher must be
-# there (tools/assemble_mpnet.py), and the data; then run tools.make_chance and tools.make_ask_gate, which stand on it.
+# The sentence encoder that comes with demur, from its two recipes, encoder.toml and encoder-handbooks.toml, whose files
+# say about how long they take. Its teacher (tools/assemble_mpnet.py) and the data must be there. Then run
+# tools.compare_encoder and tools.encoder_card, which measure it, and tools.make_chance and tools.make_ask_gate, which
+# stand on it.
 encoder: $(VENV)/.dev
 	$(BIN)/python -m tools.make_encoder
 

@@ -2,7 +2,8 @@
 
 Beside ``NAME.md`` lies ``NAME.toml``. Its ``[figures]`` give each name the table, row, column and measure
 that it stands for; its claims say which statements rest on which figures: see `tools.claims`.
-Of several conventions ``fixed`` counts, or else the table's first.
+Of several conventions ``fixed`` counts, or else the table's first. A place such as
+``overlaps | mini | wikiqa/test | passages`` is a count of `tools.overlaps`; ``all`` are the test set's.
 
 Behind a colon may stand how a figure is said: ``{name:bare}`` without its interval, ``{name:marked}`` with a
 sign where it is surely above or below its baseline, ``{name:gain}`` as the difference from the baseline, over
@@ -29,6 +30,7 @@ from demur.experiments.pages import losses
 from demur.experiments.pages.baseline import compared, kept, mark
 from demur.experiments.recipe import Table
 from demur.experiments.tables import Cell, cells, find_tables
+from tools import overlaps
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "docs" / "templates"
@@ -103,6 +105,9 @@ def printed(template: Path, place: str) -> float:
 
 def _at(place: str, tested: bool = False) -> list[Cell]:
     table, row, column, measure = (part.strip() for part in place.split("|"))
+    if table == "overlaps":
+        count = float(overlaps.count(row, column, measure))
+        return [Cell(table, row, column, measure, "fixed", count, None, None, 0, 0, None, "")]
     paper, name = table.split(" ", 1)
     if (paper, name) not in tables():
         raise DataError(f"there is no table {table!r}", path=TEMPLATES, fix="name one under experiments/")

@@ -32,11 +32,13 @@ from demur.risk.gates.several import calibrate_each
 from demur.training.readers.mini_confidence import among_others
 from demur.training.recipes.stages import Recipe
 from demur.types import Pool
+from tools import meaning_card, written_pools
+from tools.cards import RISKS, SURE, USUAL
 from tools.chance_data import ALL, AS_FAQ, LEARN, MISSED, as_faq, beside, drawn, rows_of
 from tools.chance_data import FAQS as FAQS_TESTED
 from tools.chance_misses import near_misses
 from tools.make_encoder import RECIPES as ENCODERS
-from tools.make_mini import HELD, RECIPES, RISKS, SURE, USUAL, held_out
+from tools.make_mini import HELD, RECIPES, held_out
 from tools.written import NONE, WRITTEN_BOOKS, WRITTEN_FAQS, written
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,20 +65,10 @@ TEST = {
 """So many questions are drawn of each; also those that have no right answer there."""
 
 
-CARD = """# meaning: the gates of `demur ask`, whatever files are asked
-
-Thresholds on the chance that the first passage is right, for those of five risks that could be promised
-(`gate.json` is for a risk of .2), made by `python -m tools.make_ask_gate`. Those in `faq` judge where the
-first passage is a row of an FAQ. Each file says on which questions it was calibrated; `docs/asking.md` has
-what became of it on questions of other kinds.
-`docs/risk.md` says what is promised, and that about your own files nothing is: `demur calibrate meaning
-LABELLED --from FILES` makes a gate that does.
-"""
-
-
 def main() -> None:
     """Calibrate, and measure elsewhere."""
     argparse.ArgumentParser(description=__doc__).parse_args()
+    written_pools.make()  # `held_out` looks at all that the networks learnt from
     of_faqs = (pool for name in FAQS for pool in _of_faq(name))
     proof = {
         kind: list(found)
@@ -97,7 +89,6 @@ def main() -> None:
     for made, folder in ((gates, MEANING_GATES), (of_rows, ROW_GATES)):
         folder.mkdir(parents=True, exist_ok=True)
         made.save(folder)
-    (MEANING_GATES / "README.md").write_text(CARD, "utf-8")
     tested = {name: list(_asked(drawn(name, count), name)) for name, count in TEST.items()}
     for name in (f"semeval2016/test{AS_FAQ}", f"selqa/test{AS_FAQ}"):
         tested[name] = list(_of_faq(name))
@@ -121,6 +112,7 @@ def main() -> None:
     facts = {"command": "python -m tools.make_ask_gate", "ranker": _anywhere().fingerprint, "sets": rows}
     with replacing(PLACE) as out:
         out.write(json.dumps(facts, indent=1) + "\n")
+    (MEANING_GATES / "README.md").write_text(meaning_card.text(), "utf-8")
 
 
 def _anywhere() -> ByMeaning:

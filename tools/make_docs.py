@@ -33,6 +33,7 @@ from tools import (
     speed,
 )
 from tools import asked as asking
+from tools import front as front_page
 from tools import json_schemas as schemas
 from tools import versions as versions_of
 from tools.mutate import table as mutants
@@ -194,11 +195,11 @@ def see() -> str:
 
 
 def readme() -> str:
-    """`README.md`, with the size of the core and what the terminal shows.
+    """`README.md`, with how good the models are, the size of the core and what the terminal shows.
 
     A difference of a few percent in size, or of a confidence, is left alone.
     """
-    text = (ROOT / "README.md").read_text("utf-8")
+    text = between((ROOT / "README.md").read_text("utf-8"), "models", front_page.models())
     said = int(SIZE.search(text)[1])  # type: ignore[index]  # the mark is there, or this fails loudly
     now = core_megabytes()
     text = text if abs(said - now) < 0.15 * now else SIZE.sub(f"<!-- size -->{now} MB<!-- /size -->", text)

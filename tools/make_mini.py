@@ -1,7 +1,8 @@
 """Makes the small model that comes with demur (`make mini`): from its recipes to its card.
 
-Each recipe goes on where the one before ended, and the last network that is there is where this begins:
-`tools.unpack_mini` puts the weights of a packaged mini where one is looked for, which saves hours.
+Each recipe goes on where the one before ended, and the last network that is there is where this begins, if
+its recipe has not changed since: `tools.unpack_mini` puts the weights of a packaged mini where one is looked
+for, which saves hours. All that is needed is looked for before the first stage.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from demur import store, toml
+from demur import toml
 from demur.data import formats, pools
 from demur.errors import NoThreshold
 from demur.export.export import export
@@ -30,7 +31,8 @@ from demur.training.readers.mini_confidence import among_others, train_confidenc
 from demur.training.recipes.make_model import make
 from demur.training.recipes.stages import Recipe, pools_of
 from demur.types import Pool
-from tools import mini_card, written_pools
+from tools import inputs, mini_card, written_pools
+from tools.cards import RISKS, SURE, USUAL
 from tools.written import WRITTEN_BOOKS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,8 +46,6 @@ SCALES = {"squad/2.0/train/rest/sample-200": 200, "wikiqa/train": 30, "semeval20
 """Texts that the network has learnt from, by which the numbers of its bytes are scaled."""
 BOOKS = f"{WRITTEN_BOOKS}chance"
 """All of these teach the confidence, and the network none."""
-RISKS = (0.05, 0.1, 0.2, 0.3, 0.4)
-USUAL, SURE = 0.2, 0.95  # the risk of gate.json, or the next that can be promised; and the confidence
 QUESTIONS = 4000  # of SQuAD, held out
 
 
@@ -56,10 +56,12 @@ def main() -> None:
     said.add_argument("--questions", type=int, default=QUESTIONS, help="of SQuAD, to teach and to gate")
     said.add_argument("--measure", type=int, default=0, help="questions of each test set; 0 is all")
     asked = said.parse_args()
-    written_pools.make()
     recipes = [toml.read_toml(Recipe, path) for path in RECIPES]
-    last = max((n for n, folder in enumerate(NETWORKS) if store.is_model(folder)), default=-1)
-    for recipe, folder in list(zip(recipes, NETWORKS, strict=True))[last + 1 :]:
+    to_run = inputs.recipes_to_run(RECIPES, NETWORKS, recipes)
+    written_pools.make()
+    tests = *mini_card.RANKED, *mini_card.ASKED, mini_card.READ
+    inputs.check(recipes, [recipe for recipe, _ in to_run], [*HELD, *DEVS, *tests])
+    for recipe, folder in to_run:
         make(recipe, folder, lambda facts: _say(json.dumps(facts)))
     beside = asked.output.with_name(f".{asked.output.name}.part")
     shutil.rmtree(beside, ignore_errors=True)
@@ -90,11 +92,10 @@ def main() -> None:
     gates = gated(packaged, proof)
     if gates is not None:
         gates.save(asked.output)
-    gate = None if gates is None else gates.of()
     near = made.agreement
     assert isinstance(near, Alike)
     made_by = {path.name: folder for path, folder in zip(RECIPES, NETWORKS, strict=True)}
-    text = mini_card.text(packaged, made_by, recipes, gate, near, asked.measure, _say)
+    text = mini_card.text(packaged, gates, mini_card.how_made(made_by, near), asked.measure, _say)
     (asked.output / "README.md").write_text(text, "utf-8")
 
 

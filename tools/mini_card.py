@@ -1,9 +1,13 @@
-"""The card of the small model that comes with demur: measured, and written by a machine."""
+"""The card of the small model that comes with demur: measured, and written by a machine.
+
+`make mini` writes it; `python -m tools.mini_card` writes it anew, which takes some minutes.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +15,25 @@ import numpy as np
 
 import demur
 from demur import store
-from demur.data import pools, sources
+from demur.data import pools
 from demur.data.subsets import sample
-from demur.errors import MissingData
+from demur.errors import DataError, MissingData
 from demur.evaluation.readers import evaluate_reader
 from demur.export.mini import Alike
 from demur.reading.readers.mini import PACKAGED, Mini
-from demur.risk import Gate
-from demur.training.recipes.stages import Recipe, Stage
+from demur.risk.gates.several import Gates, open_gates
 from demur.types import Pool
-from tools.written import is_written
+from tools import overlaps
+from tools.cards import BEGAN, RISKS, percents, shared, table, terms
+from tools.figures import TEMPLATES, at, tables
 
 RANKED = ("wikiqa/test/answerable", "trecqa/test/clean", "semeval2016/test", "selqa/test", "antique/test")
 ASKED = ("wikiqa/test", "trecqa/test", "semeval2016/test", "selqa/test")
 """Where questions without a right answer stay in, as a gate meets them."""
 READ = "squad/2.0/dev"
 FACTS = ("MAP", "RR", "P@1")
+SEEN = TEMPLATES / "results.md"
+_MADE = "## How it was made\n\n"
 
 _USE = """```python
 import demur
@@ -39,12 +46,20 @@ for look in mini.look("who wrote the letter?", ["Ada wrote it in May.", "It rain
 `demur ask QUESTION --from FILES --ranker mini` ranks, quotes and says how sure it is; `demur rank`, `score`,
 `evaluate` and `calibrate` take it as any ranker."""
 
+_FOR = """For ranking the passages that a search has found, some dozens at a time, in English, on a CPU: with
+the answer quoted from the passage, and a confidence by which to say nothing. `demur ask` reads with it what
+it has found by words and by meaning; `docs/asking.md` in demur's sources has how good both are.
+
+It is not made for answers that must be put together from several passages, for whole documents, for other
+languages, or for saying whether what a passage says is true. Where a wrong answer costs, calibrate a gate on
+your own questions, and show the passage beside the quote."""
+
 _LIMITS = """- It reads English. Other languages were not tried.
 - It was taught on encyclopaedia, news and forum texts. On others, calibrate a gate of your own:
   `demur calibrate mini DATA --qualifier mini`.
 - It learnt most from texts where an answer has words of its question. Where many texts are searched and
   questions share few words with them, as in the bundled handbook and in forums, the cosine of a sentence
-  encoder ranks better, and both together best: `demur reproduce mini table1 --cached`.
+  encoder ranks better{below}. `demur reproduce mini table1 --cached` has both together, too.
 - Passages are read in windows of {max_length} tokens; a quote is one piece of the passage, {longest} at most.
 - The confidence is of one passage, not of the ranking: two right passages may both have a high one.
 - The gate promises its risk for questions drawn as those it was made on, for nothing else; the table above
@@ -54,49 +69,69 @@ _LIMITS = """- It reads English. Other languages were not tried.
   published file."""
 
 
-def measured(
-    mini: Mini, gate: Gate | None, count: int = 0, say: Callable[[str], None] = lambda line: None
-) -> str:
-    """The parts of the page that tables are in."""
-    parts = [
-        "## How well it ranks\n\n" + _ranking(mini, count, say),
-        "## How well it reads\n\n" + _reading(mini, count, say),
-        "## How well it doubts\n\n" + _doubting(mini, gate, count, say),
-    ]
-    return "\n\n".join(parts)
-
-
 def text(
     mini: Mini,
-    networks: Mapping[str, Path],
-    recipes: Sequence[Recipe],
-    gate: Gate | None,
-    near: Alike,
+    gates: Gates | None,
+    made: str,
     count: int = 0,
     say: Callable[[str], None] = lambda line: None,
 ) -> str:
-    """The page; of each test set so many questions are taken, or all."""
+    """The page; of each test set so many questions are taken, or all. `made` says how it came about."""
     size = sum(path.stat().st_size for path in mini.place.iterdir() if path.name != "README.md") / 1e6
+    reading, failures = _reading(mini, count, say)
+    doubting, wrong = _doubting(mini, gates, count, say)
+    limits = _LIMITS.format(max_length=mini.max_length, longest=mini.longest, below=_below())
+    parts = [
+        "# mini: ranks, reads and doubts in one pass",
+        f"The small model that comes with demur, made by version {_version(mini)}: six layers of 384 "
+        f"numbers, in bytes, {size:.1f} MB with its tokenizer. For a question and passages it says of each "
+        "how well it answers, what it would quote, and how sure it is of both.",
+        f"## How to use it\n\n{_USE}",
+        f"## What it is for\n\n{_FOR}",
+        "## How well it ranks\n\n" + _ranking(mini, count, say),
+        "## How well it reads\n\n" + reading,
+        "## How well it doubts\n\n" + doubting,
+        "## Known failures and limits\n\n" + "\n".join([*wrong, *failures, limits]),
+        "## Data and their terms\n\n" + data(mini),
+        _MADE + made,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def how_made(networks: Mapping[str, Path], near: Alike) -> str:
+    """By which recipes, in what time, and how near the bytes are to the network."""
     how = (
         f"`recipes/{name}`{_from(store.open_folder(network, check=False).made)}"
         for name, network in networks.items()
         if store.is_model(network)
     )
-    parts = [
-        "# mini: ranks, reads and doubts in one pass",
-        f"The small model that comes with demur, made by version {demur.__version__}: six layers of 384 "
-        f"numbers, in bytes, {size:.1f} MB with its tokenizer. For a question and passages it says of each "
-        "how well it answers, what it would quote, and how sure it is of both.",
-        f"## How to use it\n\n{_USE}",
-        measured(mini, gate, count, say),
-        "## Limits\n\n" + _LIMITS.format(max_length=mini.max_length, longest=mini.longest),
-        "## Data and their terms\n\n" + _data(mini, recipes),
-        f"## How it was made\n\n`make mini`: {'; then '.join(how)}; then exported in bytes. "
+    return (
+        f"`make mini`: {'; then '.join(how)}; then exported in bytes. "
         f"On {near.pairs:,} pairs of texts like those it learnt from, scores agree with the network's own "
         f"with a rank correlation of {near.spearman:.4f}; {near.quotes:.1%} of the quotes are the same, and "
-        f"{near.answered:.1%} of what is said to have one. Checksums of all files are in `ranker.json`.",
-    ]
-    return "\n\n".join(parts) + "\n"
+        f"{near.answered:.1%} of what is said to have one. Checksums of all files are in `ranker.json`."
+    )
+
+
+def _version(mini: Mini) -> str:
+    """Of demur, that made it."""
+    return str(store.open_folder(mini.place, check=False).made.get("demur", demur.__version__))
+
+
+def _below() -> str:
+    """Where the cosine of the encoder that comes with demur ranks better, of the sets of `mini table1`."""
+    found = []
+    for name in (column.name for column in tables()["mini", "table1"].column):
+        try:
+            ours, theirs = (
+                at(SEEN, f"mini table1 | {row} | {name} | MAP").mean or 0.0
+                for row in ("as it comes", "encoder, as it comes")
+            )
+        except DataError:  # one of them was not run with the models that are here
+            continue
+        if ours < theirs:
+            found.append(f"{name} (MAP {ours:.3f}, the encoder's {theirs:.3f})")
+    return f": {', '.join(found)}" if found else ""
 
 
 def _from(made: Mapping[str, Any]) -> str:
@@ -128,84 +163,101 @@ def _ranking(mini: Mini, count: int, say: Callable[[str], None]) -> str:
         cells = (f"{one.mean:.3f} ± {(one.high - one.low) / 2:.3f}" for one in report.measures.values())
         rows.append([f"`{name}`", f"{report.pools:,}", *cells])
         say(" ".join(rows[-1]))
-    return _table(["test set", "questions", *FACTS], rows) + "\n\nBehind ±: half of the 95 % interval."
+    return table(["test set", "questions", *FACTS], rows) + "\n\nBehind ±: half of the 95 % interval."
 
 
-def _reading(mini: Mini, count: int, say: Callable[[str], None]) -> str:
+def _reading(mini: Mini, count: int, say: Callable[[str], None]) -> tuple[str, list[str]]:
+    """The section, and what failed."""
     report = evaluate_reader(mini, _some(READ, count), data=READ).report
     rows = [
         [name, f"{one.mean:.3f}", f"{one.low:.3f} – {one.high:.3f}"] for name, one in report.measures.items()
     ]
     say(str(rows))
-    return f"On `{READ}`, {report.pools:,} questions.\n\n" + _table(["measure", "mean", "interval"], rows)
+    right = report.measures["HasAns-EM"].mean
+    failed = f"- Of questions whose passage has the answer it quotes exactly the right words for {right:.1%}."
+    found = table(["measure", "mean", "interval"], rows)
+    return f"On `{READ}`, {report.pools:,} questions.\n\n{found}", [failed]
 
 
-def _doubting(mini: Mini, gate: Gate | None, count: int, say: Callable[[str], None]) -> str:
+def _doubting(
+    mini: Mini, gates: Gates | None, count: int, say: Callable[[str], None]
+) -> tuple[str, list[str]]:
+    """The section, and where more was wrong than the usual gate says."""
     how = f'mini(folder="{mini.folder}")' if mini.folder else "mini"
-    rows = []
+    each = sorted(gates.gates, key=lambda gate: gate.certificate.risk) if gates else []
+    rows, above = [], []
     for name in ASKED:
         some = _some(name, count)
         row = [f"`{name}`", f"{len(some):,}"]
         for qualifier in (how, "margin"):
             report = demur.evaluate(mini, some, ["AUROC"], qualifier=qualifier)
             row.append(f"{report.measures['AUROC'].mean:.3f}")
-        if gate is not None:
-            said = gate.answers(mini, some)[0]
-            risk = said.risk(gate.threshold)
-            row += [
-                f"{said.coverage_of_questions(gate.threshold):.1%}",
-                "–" if np.isnan(risk) else f"{risk:.1%}",
-            ]
+        said = [each[0].answers(mini, some)[0]] * len(each) if each else []  # their thresholds alone differ
+        for gate, given in zip(each, said, strict=True):
+            risk, most = given.risk(gate.threshold), gate.certificate.risk
+            wrong = "none" if np.isnan(risk) else f"{risk:.1%} wrong"
+            cell = f"{given.coverage_of_questions(gate.threshold):.1%}, {wrong}"
+            row.append(f"**{cell}**" if risk > most else cell)
+            if gates and gate is gates.of() and risk > most:
+                above.append(f"`{name}` ({risk:.1%})")
         rows.append(row)
         say(" ".join(row))
     head = ["test set", "questions", "AUROC", "of the margin"]
-    made = "No risk could be promised, so it comes without a gate."
-    if gate is not None:
-        head += ["answered", "of them wrong"]
-        made = f"The gate that comes with it, on held-out pools of {gate.certificate.data}: {gate.promise}"
+    head += [f"answered at {percents([gate.certificate.risk])}" for gate in each]
     facts = mini.confidence_model.made if mini.confidence_model else {}
     learnt = (
-        f"The confidence learnt from {facts['pools']:,} pools that the network has not seen "
-        f"({facts['passages']:,} passages, {facts['right']:,} right); other ones made the gate. "
+        f"The confidence learnt from {facts['pools']:,} pools whose questions the network has not seen "
+        f"({facts['passages']:,} passages, {facts['right']:,} right); other ones made the gates. "
         if facts
         else ""
     )
-    said_ = "AUROC is how often the confidence is higher for a right top passage than for a wrong one."
-    return f"{learnt}{made}\n\n{_table(head, rows)}\n\n{said_}"
+    none = set(RISKS) - {gate.certificate.risk for gate in each}
+    failed = []
+    if gates is None:
+        made = "No risk could be promised, so it comes without a gate."
+    else:
+        usual = gates.of()
+        made = f"The gate of `gate.json`, on held-out pools of {usual.certificate.data}: {usual.promise}"
+        made += f" For a risk of {percents(none)} no gate could be made." if none else ""
+        if above:
+            failed.append(
+                f"- By the gate for {percents([usual.certificate.risk])}, more of what was answered was "
+                f"wrong on {', '.join(above)}."
+            )
+    told = (
+        "AUROC is how often the confidence is higher for a right top passage than for a wrong one. For each "
+        "risk that there is a gate for stands how many of the questions are answered, and how many of these "
+        "answers are wrong; in bold, where more are than the gate says. Nothing was promised for these sets."
+    )
+    return f"{learnt}{made}\n\n{table(head, rows)}\n\n{told}", failed
 
 
-def _data(mini: Mini, recipes: Sequence[Recipe]) -> str:
+def data(mini: Mini) -> str:
+    """What it was made from, under which terms, and what of it stands in test sets."""
     held = list(mini.confidence_model.made.get("data", ())) if mini.confidence_model else []
-    stages = list(itertools.chain.from_iterable(recipe.stage for recipe in recipes))
+    by_recipe = overlaps.named()
+    names = [name for recipe in overlaps.NETWORKS["mini"] for name in by_recipe[recipe]]
     lines = [
-        *terms(stages, [f"{part} (confidence and gate)" for part in held]),
+        *terms([*names, *(f"{part} (confidence and gate)" for part in held)]),
         "- Handbooks that were written for this, in `tools/handbooks`: `learn`, and `chance` (confidence).",
         "- The encoder it began from is all-MiniLM-L6-v2; all-mpnet-base-v2 was a teacher; both Apache-2.0.",
     ]
-    return "Nothing of any test set.\n\n" + "\n".join(lines)
+    met = shared({"mini": "learnt from", "mini's confidence and gates": "confidence and gates"})
+    return f"{met}\n\n{BEGAN}\n\n" + "\n".join(lines)
 
 
-def terms(stages: Iterable[Stage], others: Iterable[str] = ()) -> list[str]:
-    """For each dataset of these stages, and of `others`, what was taken, and under which terms."""
-    used: dict[str, list[str]] = {}
-    parts = (part.strip() for stage in stages for part in stage.data.split("+"))
-    for part in filter(_is_a_dataset, [*parts, *others]):
-        name, space, why = part.partition(" ")
-        used.setdefault(name.partition("/")[0], []).append(f"`{name}`{space}{why}")
-    return [
-        f"- {name}: {', '.join(dict.fromkeys(parts))}; licence {facts.licence}. {facts.citation}."
-        for name, parts in used.items()
-        for facts in [sources.facts(name)]
-    ]
+def main() -> None:
+    """Write the page of the model that is there, measured anew; how it was made stays as it is told."""
+    said = argparse.ArgumentParser(description=__doc__)
+    said.add_argument("--measure", type=int, default=0, help="questions of each test set; 0 is all")
+    asked = said.parse_args()
+    place = PACKAGED / "README.md"
+    made = place.read_text("utf-8").partition(_MADE)[2].strip()
+    page = text(Mini(), open_gates(PACKAGED), made, asked.measure, lambda line: print(line, file=sys.stderr))
+    place.write_text(page, "utf-8")
 
 
-def _is_a_dataset(name: str) -> bool:
-    return not name.startswith("build/") and not is_written(name)
+__all__ = ["PACKAGED", "how_made", "text"]
 
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-__all__ = ["PACKAGED", "text"]
+if __name__ == "__main__":
+    main()

@@ -56,6 +56,20 @@ def test_subsets_follow_the_split_and_each_other(root: Path) -> None:
     assert len(list(stream("wikiqa/train/sample-2"))) == 2
 
 
+def test_a_split_may_be_had_apart_from_another(root: Path) -> None:
+    asked = "Q4\twhen was that?\tD3\tTimes\tD3-0\tIn 1901 .\t1\n"
+    with (root / "wikiqa/WikiQA-dev.tsv").open("a", encoding="utf-8") as file:
+        file.write(asked)
+    apart = pools("wikiqa/dev/apart-wikiqa-train/answerable")
+    assert [pool.id for pool in apart] == ["Q4"]
+    assert apart.files == ("wikiqa/WikiQA-dev.tsv.gz", "wikiqa/WikiQA-train.tsv.gz")
+    assert pools("squad/2.0/train/rest/apart-squad-2.0-dev").files[1:] == ("squad/dev-v2.0.json.gz",)
+    assert pools("squad-t/2.0/train/apart-selqa-test/answerable").files[1:] == pools("selqa/test").files
+    for name in ("apart-wikiqa", "apart-wikiqa-tests", "apart-"):
+        with pytest.raises(UnknownName, match="apart-wikiqa-test"):
+            pools(f"wikiqa/dev/{name}")
+
+
 def test_a_split_may_have_several_parts() -> None:
     data = load("squad/2.0")
     assert isinstance(data, Dataset)

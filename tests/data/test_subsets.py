@@ -58,6 +58,26 @@ def test_every_pool_is_drawn_equally_often() -> None:
     assert max(counts) < 200 and min(counts) > 100  # 150 expected, with a deviation of 11
 
 
+LONG = "The ferry to the island leaves at nine every morning"
+
+
+def test_apart_leaves_out_what_others_ask_or_say_at_length() -> None:
+    others = [Pool.of("Who rowed?", [LONG, "by boat"], [0, 1], "t")]
+    some = [
+        Pool.of("who  ROWED", ["Ada."], [1], "1"),
+        Pool.of("when?", [f"{LONG.upper()}!", "By boat.", "Never."], [1, 0, 0], "2"),
+        Pool.of("how?", [LONG], [1], "3"),
+        Pool.of("why?", [], [], "4"),
+    ]
+    assert [(pool.id, pool.answers) for pool in subsets.apart(some, others)] == [
+        ("2", ["By boat.", "Never."]),
+        ("4", []),
+    ]
+    assert [pool.labels for pool in subsets.apart(some[1:2], others)] == [[0, 0]]
+
+
 def test_an_unknown_subset_names_the_known_ones() -> None:
-    with pytest.raises(UnknownName, match=r"answerable, clean,.* mine,.* nonempty, rest-100, sample-100"):
+    with pytest.raises(
+        UnknownName, match=r"answerable, apart-wikiqa-test, clean,.* mine,.* nonempty, rest-100, sample-100"
+    ):
         subsets.find_subset("sample-", {"mine": subsets.clean}, "x/test")

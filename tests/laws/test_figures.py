@@ -67,6 +67,15 @@ def test_what_a_perturbation_costs_is_said_with_its_interval_and_how_sure_it_is(
         filled(template(tmp_path, "{it:lost}", it=WRONG.replace("a fifth", "a sixth")))
 
 
+def test_a_figure_may_be_a_count_of_what_is_shared_with_a_test_set(tmp_path: Path) -> None:
+    of = {"some": "overlaps | mini | wikiqa/test | right", "every": "overlaps | all | wikiqa/test | right"}
+    some, every = filled(template(tmp_path, "{some} of {every}", **of)).split(" of ")
+    assert 0 < int(some) < int(every)
+    assert filled(template(tmp_path, "{none}", none="overlaps | mini | antique/test | passages")) == "0"
+    with pytest.raises(DataError, match="no 'words' of 'wikiqa/test' are counted"):
+        filled(template(tmp_path, "{it}", it="overlaps | mini | wikiqa/test | words"))
+
+
 @pytest.mark.parametrize("row", ["BM26", "siamese, never run"])
 def test_what_was_never_run_has_no_figure(row: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no figure"):

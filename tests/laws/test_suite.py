@@ -24,7 +24,7 @@ def test_what_the_core_leaves_out_is_there_and_in_order() -> None:
     assert [line for line in lines if not (ROOT / "tests" / line).exists()] == []
 
 
-def test_nothing_is_trained_on_what_is_kept_for_testing() -> None:
+def test_covidfaq_is_never_trained_on() -> None:
     recipes = [*(ROOT / "experiments").rglob("*.toml"), *(ROOT / "recipes").glob("*.toml")]
     assert recipes
     for path in recipes:

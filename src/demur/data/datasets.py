@@ -99,7 +99,7 @@ def load(id: str | Path) -> Dataset | Pools:
             return Pools(str(id), (str(id),), partial(formats.read_pools, id))
         if (whole := _holding(Path(id))) is not None:
             parts = Path(id).relative_to(whole).parts
-            chosen = [subsets.find_subset(part, {}, str(whole)) for part in parts]
+            chosen = [_subset(part, {}, str(whole)) for part in parts]
             return Pools(str(id), (str(whole),), partial(_parts, whole, chosen))
         names = registry.names("dataset")
         if name in names:
@@ -122,14 +122,37 @@ def _parts(file: Path, chosen: Sequence[Subset]) -> Iterator[Pool]:
     return pools
 
 
+def _subset(part: str, own: Mapping[str, Subset], split: str) -> Subset:
+    """A part of a split by its name."""
+    other = _other(part)
+    if other is None:
+        return subsets.find_subset(part, own, split)
+    return partial(subsets.apart, others=other)
+
+
+def _other(part: str) -> Pools | None:
+    """The split that a name such as ``apart-wikiqa-test`` sets others apart from."""
+    asked = part.removeprefix(subsets.APART)
+    for name in registry.names("dataset") if asked != part else ():
+        if asked.startswith(f"{name}-"):
+            loader: Loader = registry.find("dataset", name)
+            for split, read in loader.splits.items():
+                if asked == f"{name}-{split}".replace("/", "-"):
+                    return _pools(name, split, read)
+    return None
+
+
 def _registered(name: str, rest: str) -> Dataset | Pools:
     loader: Loader = registry.find("dataset", name)
     for split in sorted(loader.splits, key=len, reverse=True):  # dev/tokens before dev
         if f"{rest}/".startswith(f"{split}/"):
             parts = rest[len(split) + 1 :].split("/") if rest != split else []
-            chosen = [subsets.find_subset(part, loader.subsets, f"{name}/{split}") for part in parts]
+            chosen = [_subset(part, loader.subsets, f"{name}/{split}") for part in parts]
             relevant = max([1, *(loader.relevant.get(part, 1) for part in parts)])
-            return _pools(name, rest, loader.splits[split], chosen, relevant)
+            found = _pools(name, rest, loader.splits[split], chosen, relevant)
+            others = (other for part in parts if (other := _other(part)) is not None)
+            found.files += tuple(file for other in others for file in other.files)
+            return found
     folder = f"{rest}/" if rest else ""
     inside = {
         split.removeprefix(folder): _pools(name, split, source)

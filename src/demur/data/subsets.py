@@ -1,6 +1,7 @@
 """Parts of a split that any dataset has, such as ``clean``, ``sample-100`` and ``rest-100``, all others.
 
-More are in `perturb`.
+``wikiqa/train/apart-wikiqa-test`` has nothing that stands in ``wikiqa/test``; see `datasets`. More are in
+`perturb`.
 """
 
 from __future__ import annotations
@@ -9,12 +10,19 @@ import hashlib
 import heapq
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 from demur.data.loaders import Subset
 from demur.data.perturbing import perturb
 from demur.errors import UnknownName
+from demur.text import tokenize
 from demur.types import Pool
+
+SAYS_MUCH = 8
+"""Words of a text that is not by chance the same as another's."""
+
+APART = "apart-"
 
 _SAMPLE = re.compile(r"(sample|rest)-(\d+)(?:-seed-(\d+))?")
 
@@ -58,6 +66,21 @@ def nonempty(pools: Iterable[Pool]) -> Iterator[Pool]:
     return (pool for pool in pools if pool.candidates)
 
 
+def apart(pools: Iterable[Pool], others: Iterable[Pool]) -> Iterator[Pool]:
+    """The pools whose question is none of the others', without their passages of many words.
+
+    Case, marks and white space are no difference. A pool that has no candidate left is left out.
+    """
+    asked, said = set[tuple[str, ...]](), set[tuple[str, ...]]()
+    for pool in others:
+        asked.add(tuple(tokenize(pool.question)))
+        said.update(tuple(words) for text in pool.answers if len(words := tokenize(text)) >= SAYS_MUCH)
+    for pool in pools:
+        left = tuple(each for each in pool.candidates if tuple(tokenize(each.text)) not in said)
+        if tuple(tokenize(pool.question)) not in asked and (left or not pool.candidates):
+            yield replace(pool, candidates=left)
+
+
 GENERAL: Mapping[str, Subset] = {"answerable": answerable, "clean": clean, "nonempty": nonempty}
 
 
@@ -70,5 +93,6 @@ def find_subset(name: str, own: Mapping[str, Subset], split: str) -> Subset:
         return edited
     known = {**GENERAL, **own}
     if name not in known:
-        raise UnknownName(f"subset of {split}", name, [*known, "sample-100", "rest-100", *perturb.EXAMPLES])
+        examples = "sample-100", "rest-100", f"{APART}wikiqa-test", *perturb.EXAMPLES
+        raise UnknownName(f"subset of {split}", name, [*known, *examples])
     return known[name]

@@ -60,7 +60,10 @@ def strict(pools: Iterable[Pool]) -> Iterator[Pool]:
 
 
 def held(pools: Iterable[Pool]) -> Iterator[Pool]:
-    """The 15,000 questions of a train split that are held out, to choose and to calibrate by."""
+    """The 15,000 questions of a train split that are held out, to choose and to calibrate by.
+
+    A sample of all of the split with the same seed draws these first, those of SQuAD-T too: draw from `rest`.
+    """
     return sample(pools, HELD)
 
 

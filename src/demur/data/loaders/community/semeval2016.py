@@ -13,11 +13,11 @@ from pathlib import Path
 
 from demur import files
 from demur.data.loaders import Loader, Split, shaped
+from demur.data.subsets import SAYS_MUCH
 from demur.errors import DataError
 from demur.text import tokenize
 from demur.types import Candidate, Pool
 
-SAYS_MUCH = 8  # words of a text that is not by chance the same as another's
 TRAIN_2015 = 2480  # threads of the 2015 training data at the head of the lemmatised file; dev and test follow
 _APART = "semeval2015-dev-excluding-2016", "semeval2015-test-excluding-2016", "test-subtaskA", "dev-subtaskA"
 _MARK = "RELC_RELEVANCE2RELQ"
