@@ -27,7 +27,8 @@ from demur.risk.thresholds.control import Evidence
 from demur.training.readers.mini_confidence import among_others
 from demur.training.recipes.stages import Recipe
 from demur.types import Pool
-from tools.make_mini import DEVS, QUESTIONS, RECIPES, RISKS, SURE, held_out
+from tools.cards import RISKS, SURE
+from tools.make_mini import DEVS, QUESTIONS, RECIPES, held_out
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "results" / "mini" / "left_out.json"
