@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from demur.data import sources
 from demur.data.subsets import SAYS_MUCH
@@ -12,6 +15,8 @@ from tools.written import is_written
 RISKS = (0.05, 0.1, 0.2, 0.3, 0.4)
 """Those that gates are made for, where they can be promised."""
 USUAL, SURE = 0.2, 0.95  # the risk of gate.json, or the next that can be promised; and the confidence
+LEFT_OUT = Path(__file__).resolve().parents[1] / "results" / "mini" / "left_out.json"
+_MADE_ON = {"own": "made on this set alone", "all": "on all sets", "others": "on all sets but this"}
 BEGAN = """all-MiniLM-L6-v2, which it began from, had learnt from a billion pairs of texts, questions of Yahoo
 Answers and SQuAD among them, as its card says: what these share with test sets is not counted here."""
 _SHARED = """No recipe names a test set, and covidfaq is never learnt from. But the datasets share texts.
@@ -67,3 +72,24 @@ def shared(of: Mapping[str, str]) -> str:
 def percents(risks: Iterable[float]) -> str:
     """Risks as they are said."""
     return ", ".join(f"{risk:.0%}".replace("%", " %") for risk in sorted(risks))
+
+
+def left_out(risks: Sequence[float]) -> str:
+    """What `tools.mini_left_out` measured: a row for each set and risk, a column for each gate."""
+    found: dict[str, Any] = json.loads(LEFT_OUT.read_text("utf-8"))
+    rows = []
+    for name, row in found["sets"].items():
+        for risk in risks:
+            cells = [_gate(row[str(risk)][said], row["questions"], risk) for said in _MADE_ON]
+            rows.append([name, f"{row['questions']:,}", f"{row['first right']:,}", percents([risk]), *cells])
+    return table(["set", "questions", "first right", "at most wrong", *_MADE_ON.values()], rows)
+
+
+def _gate(one: dict[str, int] | None, questions: int, risk: float) -> str:
+    if one is None:
+        return "no gate"
+    if not one["answered"]:
+        return "nothing answered"
+    wrong = one["wrong"] / one["answered"]
+    said = f"{one['answered'] / questions:.0%}, {wrong:.0%} wrong"
+    return f"**{said}**" if wrong > risk else said

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,11 @@ from demur.risk.thresholds.control import Evidence
 from demur.training.readers.mini_confidence import among_others
 from demur.training.recipes.stages import Recipe
 from demur.types import Pool
-from tools.cards import RISKS, SURE
+from tools.cards import LEFT_OUT, RISKS, SURE, left_out
 from tools.make_mini import DEVS, QUESTIONS, RECIPES, held_out
 
-ROOT = Path(__file__).resolve().parents[1]
-PLACE = ROOT / "results" / "mini" / "left_out.json"
 SQUAD, MOST = "squad/2.0", 1000
 """Of the dev set, which is SQuAD's test set here, so many questions; each among passages of its article."""
-MADE_ON = {"own": "this set alone", "all": "all sets", "others": "all sets but this"}
 
 
 def tests() -> Iterator[tuple[str, Sequence[Pool]]]:
@@ -93,39 +89,13 @@ def counted(threshold: float | None, met: Predictions) -> dict[str, int] | None:
     return {"answered": int(answered.sum()), "wrong": int((answered & met.wrong).sum())}
 
 
-def table(found: dict[str, Any], risks: Sequence[float] = RISKS) -> str:
-    """A row for each set and risk, a column for what the gate was made on."""
-    lines = ["| set | questions | first right | at most wrong | " + " | ".join(MADE_ON.values()) + " |"]
-    lines.append("|---|---|---|---|" + "---|" * len(MADE_ON))
-    for name, row in found["sets"].items():
-        for risk in risks:
-            cells = [_cell(row[str(risk)][said], row["questions"]) for said in MADE_ON]
-            head = (name, f"{row['questions']:,}", f"{row['first right']:,}", f"{100 * risk:g} %")
-            lines.append(f"| {' | '.join((*head, *cells))} |")
-    return "\n".join(lines)
-
-
-def _cell(one: dict[str, int] | None, questions: int) -> str:
-    if one is None:
-        return "no gate"
-    if not one["answered"]:
-        return "nothing answered"
-    return f"{one['answered'] / questions:.0%} answered, {one['wrong'] / one['answered']:.0%} of it wrong"
-
-
-def kept() -> dict[str, Any]:
-    """What was measured last."""
-    found: dict[str, Any] = json.loads(PLACE.read_text("utf-8"))
-    return found
-
-
 def main() -> int:
     """Measure, and write it down."""
     found = measured()
-    with replacing(PLACE) as out:
+    with replacing(LEFT_OUT) as out:
         json.dump(found, out, indent=1)
         out.write("\n")
-    print(table(found))
+    print(left_out(RISKS))
     return 0
 
 
