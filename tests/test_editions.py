@@ -11,3 +11,14 @@ def test_a_bare_fusion_hangs_on_the_rankers_that_it_takes_if_nothing_is_said() -
     )
     said = set(editions(named_in('fusion(rankers="overlap; length")')))
     assert {"ranker overlap", "ranker length"} <= said and "ranker encoder" not in said
+
+
+def test_only_mpnet_that_learns_quickly_has_a_raised_edition() -> None:
+    def net(spec: str) -> int:
+        return editions(named_in(spec, kinds=("trainer",))).get("net quick-mpnet", 0)
+
+    for name in ("cross-encoder", "span-reader", "bi-encoder"):
+        assert net(f"{name}(base=mpnet, quick=true)") == 2
+        assert net(f"{name}(base=mpnet)") == net(f"{name}(quick=true)") == net(f"{name}(quick=false)") == 0
+    assert net("bi-encoder(teacher=mpnet, quick=true)") == 0, "a teacher does not learn"
+    assert net('self(by="cross-encoder(base=mpnet, quick=true)")') == 2

@@ -22,9 +22,10 @@ from demur.errors import UsageError
 from demur.renamed import first_spelled, new_name
 from demur.specs import Spec, Spelled, listed, parse
 
-RAISED: dict[str, int] = {"vectors encoder": 3}
+RAISED: dict[str, int] = {"net quick-mpnet": 2, "vectors encoder": 3}
 """The editions of parts without a class of their own, where they are not 1.
 
+- net quick-mpnet: MPNet as it learns with ``quick=true``, which changed nothing in it before 2
 - vectors encoder: 2 since the encoder that comes with demur was taught further, 3 since it learns from
   handbooks
 """
@@ -32,7 +33,7 @@ RAISED: dict[str, int] = {"vectors encoder": 3}
 NETS = (
     *("acnn", "adaqa", "anmm", "bidaf", "cnn", "comp-agg", "concat", "cross-encoder"),
     *("deep-matching", "drcn", "hyperqa", "match-pyramid", "mini", "multihop", "probe"),
-    *("probe-cnn", "re2", "siamese", "span-reader", "support"),
+    *("probe-cnn", "quick-mpnet", "re2", "siamese", "span-reader", "support"),
 )
 OBJECTIVES = (
     *("curriculum", "dan", "debiased", "decorrelation", "distilled", "group-dro", "irgan"),
@@ -131,9 +132,13 @@ def _in(text: str, kinds: tuple[str, ...]) -> Iterator[str]:
     if kind is None:
         return
     yield first_spelled(f"{kind} {wanted.name}")
+    if wanted.settings.get("quick") and wanted.settings.get("base") in _MPNET:
+        yield "net quick-mpnet"
     for key, value in _settings(kind, wanted).items():
         yield from named_in(value, kinds=_KINDS.get(key, ("embedder", "ranker")))
 
+
+_MPNET = ("mpnet", "sentence-transformers/all-mpnet-base-v2")  # an MPNet by a folder's name is not known
 
 _KINDS = {
     **dict.fromkeys(("by", "student"), ("trainer", "doubt")),

@@ -18,7 +18,7 @@ FILE = Path(__file__).with_name("golden.json")
 DIGITS = 4
 EXACT, LEARNT = 1e-4, 2e-3
 """By how much a number may differ, for each unit of its size: processors add up in other orders."""
-_LEARNING = ("doubt", "net probe", "table curves", "table reading", "trainer", "vectors")
+_LEARNING = ("doubt", "net probe", "net quick", "table curves", "table reading", "trainer", "vectors")
 
 RUNS: dict[str, Callable[[], list[float]]] = {**rankers.RUNS, **trained.RUNS, **datasets.RUNS, **judged.RUNS}
 

@@ -204,7 +204,7 @@ RUNS: dict[str, Callable[[], list[float]]] = {
     **{
         f"net {name}": partial(rankers.net, name)
         for name in editions.NETS
-        if name not in ("probe", "probe-cnn")
+        if name not in ("probe", "probe-cnn", "quick-mpnet")
     },
     "net probe": probe,
     "net probe-cnn": lambda: doubted("probe-cnn"),

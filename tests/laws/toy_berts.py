@@ -23,6 +23,13 @@ def bert(pooling: str = "", normalize: bool = False, positions: int = 48) -> str
     return _bert(pooling, normalize, positions)
 
 
+def _vocabulary(*marks: str) -> dict[str, int]:
+    """The numbers of these marks and of the pieces that all toys know."""
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789?!.,'船🎉"
+    pieces = [*marks, *letters, *(f"##{c}" for c in letters), *WORDS, "##ed", "quest"]
+    return {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+
+
 @cache
 def _bert(pooling: str, normalize: bool, positions: int) -> str:
     import json
@@ -33,19 +40,7 @@ def _bert(pooling: str, normalize: bool, positions: int) -> str:
 
     from demur.embedders.encoders.loading import quietly
 
-    letters = "abcdefghijklmnopqrstuvwxyz0123456789?!.,'船🎉"
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        *letters,
-        *(f"##{c}" for c in letters),
-        *WORDS,
-        "##ed",
-        "quest",
-    ]
-    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    vocabulary = _vocabulary("[PAD]", "[UNK]", "[CLS]", "[SEP]")
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -130,4 +125,25 @@ def other_bert() -> str:
         torch.manual_seed(11)
         BertModel(AutoConfig.from_pretrained(bert())).save_pretrained(path)
         AutoTokenizer.from_pretrained(bert()).save_pretrained(path)
+    return str(path)
+
+
+@cache
+def mpnet() -> str:
+    """A folder with an MPNet that has learnt nothing: its positions are relative, its marks RoBERTa's."""
+    import torch
+    from transformers import MPNetConfig, MPNetModel, MPNetTokenizer
+
+    from demur.embedders.encoders.loading import quietly
+
+    vocabulary = _vocabulary("<s>", "<pad>", "</s>", "[UNK]", "<mask>")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    config = MPNetConfig(
+        vocab_size=len(vocabulary), max_position_embeddings=50, initializer_range=0.5, **sizes
+    )
+    path = folder() / "mpnet"
+    with quietly(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(12)
+        MPNetModel(config).save_pretrained(path)
+        MPNetTokenizer(vocab=vocabulary, model_max_length=48).save_pretrained(path)
     return str(path)

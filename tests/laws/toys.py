@@ -12,7 +12,7 @@ import numpy as np
 
 from demur import registry
 from demur.specs import Setting
-from laws.toy_berts import WORDS, answerer, bert, classifier, folder, other_bert
+from laws.toy_berts import WORDS, answerer, bert, classifier, folder, mpnet, other_bert
 
 __all__ = [
     "MATCHING",
@@ -30,6 +30,7 @@ __all__ = [
     "folder",
     "match",
     "mini",
+    "mpnet",
     "net",
     "other_bert",
     "settings",

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from demur.errors import UsageError
 from demur.nets.transformers import cross_encoder
 from demur.nets.transformers.attention import DROPPING, NAME, attend, attend_dropping, quick
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as Ranker
@@ -36,6 +37,21 @@ def batch(tokens: int) -> dict[str, Tensor]:
     return {"input_ids": ids, "attention_mask": mask}
 
 
+def other(kind: str) -> Any:
+    """A network whose attention is its own: a share of .4 is dropped there, and of states .1."""
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+
+    small = {"hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 2, "intermediate_size": 32}
+    small |= {"vocab_size": 30, "num_labels": 1, "max_position_embeddings": 40}
+    more: dict[str, Any] = {"attention_probs_dropout_prob": 0.4, "relative_attention": True}
+    if kind == "funnel":
+        small, more = {"vocab_size": 30, "d_model": 16, "n_head": 2, "d_head": 8, "d_inner": 32}, {}
+    torch.manual_seed(0)
+    network = AutoModelForSequenceClassification.from_config(AutoConfig.for_model(kind, **small, **more))
+    assert network.config._attn_implementation == "eager"
+    return network
+
+
 def gradients(network: torch.nn.Module, tokens: int) -> list[Tensor]:
     network.zero_grad()
     cross_encoder.score(network, batch(tokens)).pow(2).sum().backward()  # type: ignore[no-untyped-call]
@@ -55,6 +71,35 @@ def test_it_is_the_same_attention(short: int, monkeypatch: pytest.MonkeyPatch) -
         torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("precision", "off"), [("fp32", 1e-5), ("bf16", 0.15)])
+def test_of_mpnet_it_is_the_same_attention(precision: str, off: float) -> None:
+    torch.manual_seed(0)
+    network: Any = cross_encoder.load(toys.mpnet()).eval()
+    kinds = [type(part) for part in network.modules()]
+
+    def both(tokens: int) -> tuple[Tensor, Tensor]:
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            scores = cross_encoder.score(network, batch(tokens)).detach()
+            return scores, torch.cat([each.flatten() for each in gradients(network, tokens)])
+
+    for tokens in (9, 46):
+        theirs = both(tokens)
+        with quick(network):
+            assert [type(part) for part in network.modules()] != kinds
+            ours = both(tokens)
+        assert [type(part) for part in network.modules()] == kinds
+        for a, b in zip(theirs, ours, strict=True):
+            assert (a - b).norm() < off * a.norm()
+
+
+def test_of_mpnet_weights_are_told_where_they_are_asked_for() -> None:
+    network: Any = cross_encoder.load(toys.mpnet()).train()
+    with quick(network):
+        told = network(**batch(9), output_attentions=True).attentions
+    assert len(told) == 2 and told[0].shape == (3, 2, 9, 9)
+    assert (told[0].sum(-1) - 1).abs().max() < 1e-5
+
+
 def test_there_is_no_dropout_in_it() -> None:
     network: Any = cross_encoder.load(toys.classifier()).train()
     for part in network.modules():
@@ -67,6 +112,47 @@ def test_there_is_no_dropout_in_it() -> None:
         same = [cross_encoder.score(network, batch(9)) for _ in range(2)]
     assert torch.equal(*same)
     assert not torch.equal(cross_encoder.score(network, batch(9)), same[0])
+
+
+@pytest.mark.parametrize("kind", ["mpnet", "deberta-v2"])
+def test_attention_that_is_a_networks_own_loses_its_dropout_and_nothing_else(kind: str) -> None:
+    network = other(kind).train()
+    states = [part for part in network.modules() if isinstance(part, torch.nn.Dropout) and part.p == 0.1]
+    for part in states:
+        part.p = 0.0
+    drawn = [cross_encoder.score(network, batch(9)) for _ in range(2)]
+    assert not torch.equal(*drawn)
+    with quick(network):
+        once = cross_encoder.score(network, batch(9))
+        assert torch.equal(once, cross_encoder.score(network, batch(9)))
+    assert not torch.equal(once, cross_encoder.score(network, batch(9))), "it comes back"
+    network.eval()
+    torch.testing.assert_close(
+        once, cross_encoder.score(network, batch(9)), atol=1e-5, rtol=1e-5, msg="relative positions and all"
+    )
+    for part in states:
+        part.p = 0.1
+    network.train()
+    with quick(network):
+        assert not torch.equal(*(cross_encoder.score(network, batch(9)) for _ in range(2))), (
+            "of states it stays"
+        )
+    with quick(network, drops=True):
+        assert {part.p for part in network.modules() if isinstance(part, torch.nn.Dropout)} >= {0.1, 0.4}
+
+
+def test_where_it_cannot_be_left_out_that_is_one_line() -> None:
+    network = other("funnel")
+    with (
+        pytest.raises(UsageError, match=r"^Funnel\w+ has an attention .* leave out; set quick=false$"),
+        Schedule(0.1, quick=True).learning(network),
+    ):
+        pass
+    network.config.attention_dropout = 0.0
+    with quick(network):
+        pass
+    with quick(other("funnel"), drops=True):
+        pass
 
 
 def test_with_dropout_it_is_what_it_drops_on_average() -> None:

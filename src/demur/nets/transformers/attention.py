@@ -7,16 +7,18 @@ scan's Table 2 says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from demur.errors import UsageError
 from demur.nets.transformers.dropout import dropout as dropped
 
 NAME, DROPPING = "demur-quick", "demur-dropping"
+_SHARES = ("attention_probs_dropout_prob", "attention_dropout")  # as configurations call it
 _SHORT = 160  # tokens, from which on the fused attention is the faster one
 
 
@@ -99,20 +101,47 @@ def _plain(
 
 @contextmanager
 def quick(network: nn.Module, drops: bool = False) -> Iterator[None]:
-    """While this lasts, transformers that use torch's fused attention use the quick one, or that `drops`."""
+    """While this lasts, transformers that use torch's fused attention use the quick one, or that `drops`.
+
+    Those that have an attention of their own keep it, without dropout unless it `drops`; MPNet has a quick
+    one, too. Where dropout cannot be left out, an error says so.
+    """
     models: list[Any] = [part for part in network.modules() if hasattr(part, "set_attn_implementation")]
     changed = [model for model in models if model.config._attn_implementation == "sdpa"]
-    if changed:
-        from transformers import AttentionInterface, AttentionMaskInterface
-        from transformers.masking_utils import sdpa_mask
+    others = [] if drops else [model for model in models if model not in changed]
+    kept = _dropouts(others)
+    with ExitStack() as undone:
+        if changed:
+            from transformers import AttentionInterface, AttentionMaskInterface
+            from transformers.masking_utils import sdpa_mask
 
-        name = DROPPING if drops else NAME
-        AttentionInterface.register(name, attend_dropping if drops else attend)
-        AttentionMaskInterface.register(name, sdpa_mask)
+            name = DROPPING if drops else NAME
+            AttentionInterface.register(name, attend_dropping if drops else attend)
+            AttentionMaskInterface.register(name, sdpa_mask)
         for model in changed:
+            undone.callback(model.set_attn_implementation, "sdpa")
             model.set_attn_implementation(name)
-    try:
+        for part, share in kept.items():
+            undone.callback(setattr, part, "p", share)
+            part.p = 0.0
+        if any(model.config.model_type == "mpnet" for model in others):
+            from demur.nets.transformers import mpnet
+
+            undone.enter_context(mpnet.quick(network))
         yield
-    finally:
-        for model in changed:
-            model.set_attn_implementation("sdpa")
+
+
+def _dropouts(models: Iterable[Any]) -> dict[nn.Dropout, float]:
+    """The dropout of weights in transformers that have an attention of their own, and how much each drops.
+
+    Hugging Face calls such a part MPNetSelfAttention, DisentangledSelfAttention and so on.
+    """
+    found: dict[nn.Dropout, float] = {}
+    for model in models:
+        parts = [part for part in model.modules() if type(part).__name__.endswith("SelfAttention")]
+        own = [part.dropout for part in parts if isinstance(getattr(part, "dropout", None), nn.Dropout)]
+        if not own and any(getattr(model.config, name, 0) for name in _SHARES):
+            what = f"{type(model).__name__} has an attention whose dropout quick=true cannot leave out"
+            raise UsageError(f"{what}; set quick=false")
+        found |= {part: part.p for part in own}
+    return found
