@@ -91,7 +91,8 @@ def text(
         "## How well it ranks\n\n" + _ranking(mini, count, say),
         "## How well it reads\n\n" + reading,
         "## How well it doubts\n\n" + doubting,
-        "## Known failures and limits\n\n" + "\n".join([*wrong, *failures, limits]),
+        "## Known failures\n\n" + "\n".join([*wrong, *failures]),
+        f"## Limits\n\n{limits}",
         "## Data and their terms\n\n" + data(mini),
         _MADE + made,
     ]
