@@ -93,7 +93,8 @@ def text(
         "## How well it reads\n\n" + reading,
         "## How well it doubts\n\n" + doubting,
         elsewhere(),
-        "## Known failures and limits\n\n" + "\n".join([*wrong, *failures, limits]),
+        "## Known failures\n\n" + "\n".join([*wrong, *failures]),
+        f"## Limits\n\n{limits}",
         "## Data and their terms\n\n" + data(mini),
         _MADE + made,
     ]
