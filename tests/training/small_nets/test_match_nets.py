@@ -170,6 +170,7 @@ def test_data_that_teach_nothing_are_one_clear_line() -> None:
         ("deep-matching", {"hidden": 0}, "hidden=0 must be 1 or more"),
         ("multihop", {"dropout": -1.0}, "dropout=-1 must be a share below 1"),
         ("multihop", {"hops": 0}, "hops=0 must be 1 or more"),
+        ("adaqa", {"code": 1}, "code=1 must be 2 or more"),
     ],
 )
 def test_settings_of_which_no_net_can_be_made_are_one_line(

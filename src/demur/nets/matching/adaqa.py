@@ -5,7 +5,6 @@ b pairs, t words in a text, e numbers in a word's vector, f filters, w words in 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -16,9 +15,15 @@ from torch.nn.functional import pad
 from demur.nets.matching.match_net import MatchNet
 from demur.nets.transformers.dropout import dropout
 
+_BEGIN = 0.2  # times the length of a word, 4, it is near 1, and so is what filters see at first
+
 
 class Adaptive(MatchNet):
-    """What both nets share: filters made from a text, what they see, and two layers over both texts."""
+    """What both nets share: filters made from a text, what they see, and two layers over both texts.
+
+    The numbers of a text's code have a mean of 0, and no filter has a part of its own: else the filters of
+    all texts would be nearly alike, as the largest of many words is a large number in every text.
+    """
 
     margin: ClassVar[float] = 1.0
     heat: ClassVar[float] = 1.0
@@ -28,7 +33,7 @@ class Adaptive(MatchNet):
         wide: int,
         filters: int = 50,
         window: int = 3,
-        code: int = 20,
+        code: int = 100,
         hidden: int = 50,
         drop: float = 0.2,
     ) -> None:
@@ -37,17 +42,17 @@ class Adaptive(MatchNet):
         self.sizes |= {"code": code, "hidden": hidden, "drop": drop}
         self.wide, self.filters, self.window, self.drop = wide, filters, window, drop
         self.encoder = nn.Conv1d(wide, code, window, padding="same")
-        self.maker = nn.Linear(code, window * wide * filters)
+        self.even = nn.LayerNorm(code, elementwise_affine=False)
+        self.maker = nn.Linear(code, window * wide * filters, bias=False)
         self.dense = nn.Linear(4 * filters, hidden)
         self.output = nn.Linear(hidden, 1)
-        with torch.no_grad():  # what a filter sees should not be large at first
-            self.maker.weight.div_(math.sqrt(window * wide))
+        nn.init.normal_(self.maker.weight, std=_BEGIN * (window * code) ** -0.5)
 
     def made(self, text: Tensor, there: Tensor) -> Tensor:
         """The filters for a text, b × t × e: b × w·e × f."""
         seen = self.encoder(text.transpose(1, 2)).tanh()  # b × code × t
         code = seen.masked_fill(~there[:, None], -1.0).amax(2)  # b × code
-        made: Tensor = self.maker(code)
+        made: Tensor = self.maker(self.even(code))
         return made.view(-1, self.window * self.wide, self.filters)
 
     def seen(self, text: Tensor, there: Tensor, filters: Tensor) -> Tensor:

@@ -92,8 +92,9 @@ class MatchTrainer(Trainer):
         """Raise an error if no net can be made of the settings that are the net's own."""
         sizes = self.sizes()
         for name in COUNTS:
-            if sizes.get(name, 1) < 1:
-                raise UsageError(f"{name}={sizes[name]} must be 1 or more")
+            least = 2 if name == "code" else 1  # what a lone number says is taken away with its mean
+            if sizes.get(name, least) < least:
+                raise UsageError(f"{name}={sizes[name]} must be {least} or more")
         if not 0 <= sizes.get("drop", 0) < 1:
             raise UsageError(f"dropout={sizes['drop']:g} must be a share below 1")
 

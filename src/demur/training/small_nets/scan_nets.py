@@ -173,7 +173,7 @@ class Acnn(MatchTrainer):
     kind: ClassVar[type[Match]] = rankers.Acnn
     filters: int = 50
     window: int = 3
-    code: int = 20
+    code: int = 100
     hidden: int = 50
     dropout: float = 0.2
 
@@ -197,7 +197,7 @@ class AdaQA(MatchTrainer):
     kind: ClassVar[type[Match]] = rankers.AdaQA
     filters: int = 50
     window: int = 3
-    code: int = 20
+    code: int = 100
     hidden: int = 50
     dropout: float = 0.2
 
