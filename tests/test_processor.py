@@ -279,14 +279,14 @@ def test_what_the_environment_takes_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
-@pytest.mark.parametrize(("said", "found"), [("", "128"), ("7", "7")])
-def test_torch_keeps_few_kernels_unless_told_otherwise(said: str, found: str) -> None:
+@pytest.mark.parametrize(("name", "ours"), processor.KERNELS.items())
+def test_torch_keeps_few_kernels_unless_told_otherwise(name: str, ours: str) -> None:
     pytest.importorskip("torch")
     code = "from demur.errors import require; require('torch', extra='encoder'); import os; "
-    code += f"print(os.environ['{processor.KERNELS}'])"
-    kept = {name: value for name, value in os.environ.items() if name != processor.KERNELS}
-    env = kept | ({processor.KERNELS: said} if said else {})
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, env=env
-    )
-    assert done.stdout.strip() == found, done.stderr
+    code += f"print(os.environ['{name}'])"
+    plain = {key: value for key, value in os.environ.items() if key not in processor.KERNELS}
+    for env, found in ((plain, ours), (plain | {name: "7"}, "7")):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, env=env
+        )
+        assert done.stdout.strip() == found, done.stderr

@@ -25,8 +25,11 @@ THREADS = "DEMUR_THREADS"
 LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")
 """What numpy, scipy, torch and tokenizers read once, as they are imported."""
 
-KERNELS = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
-"""What says how many kernels oneDNN keeps, read when the first is made."""
+KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "128", "LRU_CACHE_CAPACITY": "32"}
+"""What says how many kernels oneDNN keeps, and how many of each sort torch keeps that oneDNN forgot; ours.
+
+Both are read when the first is made. A shape that is met again is no slower for it.
+"""
 RESTRICTING = ("ATEN_CPU_CAPABILITY", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA")
 """What keeps torch from features that the processor has."""
 
@@ -83,7 +86,8 @@ def restrict_torch(torch: Any) -> None:
 
     And from keeping a kernel for each of the last 1,024 products of another shape, a megabyte or more each.
     """
-    os.environ.setdefault(KERNELS, "128")
+    for name, kept in KERNELS.items():
+        os.environ.setdefault(name, kept)
     most = threads()
     if torch.get_num_threads() > most:
         torch.set_num_threads(most)
