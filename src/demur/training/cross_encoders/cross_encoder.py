@@ -51,8 +51,8 @@ class CrossEncoder(Trainer):
     attention has no dropout, which on a CPU saves a tenth of the time, and more where texts are long. A
     checkpoint is written every `checkpoint` minutes (0: every three). With ``head=first`` a new head scores
     the last state of the first token itself, as in the SCAN paper, and not BERT's pooler output. Texts are
-    padded to a multiple of `pad` tokens: with 8 a CPU meets fewer shapes, which takes less memory and, with a
-    large base, less time.
+    padded to a multiple of `pad` tokens: with 8 a CPU meets fewer shapes, which with a large base takes less
+    time.
     """
 
     name: ClassVar[str] = "cross-encoder"
