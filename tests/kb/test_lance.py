@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from demur.embedders.base import Vectors
-from demur.errors import UnusableBase, UsageError
+from demur.errors import LostBase, UnusableBase, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.lance import lease, meanings
 from demur.kb.lance import work as working
@@ -113,6 +113,24 @@ def test_a_lease_that_several_want_at_the_same_moment_is_tried_for_again(
 
     monkeypatch.setattr(lease, "_change", contested)
     assert kb.put("one", [Passage("1", "A rake.")]).status == "added"
+
+
+def test_a_table_of_leases_that_is_being_made_is_waited_for(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = LostBase("is gone", path=address, fix="open it again")
+    held, failures = lease._held, iter([gone, UsageError("another process writes to it"), None, gone])
+
+    def half_made(lake: Lake, name: str) -> tuple[str, int]:
+        found = held(lake, name)
+        if failure := next(failures, None):
+            raise failure
+        return found
+
+    monkeypatch.setattr(lease, "_held", half_made)
+    kb = KnowledgeBase(address)
+    for number in range(2):
+        assert kb.put("one", [Passage("1", f"{number} rakes.")]).status in ("added", "changed")
 
 
 def test_labels_are_kept_while_files_are_read_and_none_is_lost(kb: KnowledgeBase) -> None:

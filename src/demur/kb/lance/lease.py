@@ -9,13 +9,13 @@ import logging
 import random
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from threading import Event, Thread
-from typing import Any
+from typing import Any, TypeVar
 
-from demur.errors import DemurError, UsageError
+from demur.errors import DemurError, LostBase, UsageError
 from demur.kb.lance.lake import Lake, rows
 from demur.kb.lance.lines import NoTable, busy, told
 
@@ -27,6 +27,7 @@ _TRIES = 20
 _OFTEN, _KEPT = 50, timedelta(minutes=10)  # changes after which those older than this are deleted
 _NAMES = "write", "embed"
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @contextmanager
@@ -77,6 +78,11 @@ def prepare(lake: Lake) -> Any:
 
 
 def _holder(lake: Lake, name: str) -> tuple[str, int]:
+    """Who holds it, and that holder's last sign of life; a table that is just being made is waited for."""
+    return _tried((LostBase, UsageError), lambda: _held(lake, name))
+
+
+def _held(lake: Lake, name: str) -> tuple[str, int]:
     try:
         table = lake.table(LEASES)
     except NoTable:
@@ -88,11 +94,16 @@ def _holder(lake: Lake, name: str) -> tuple[str, int]:
 
 def _changed(lake: Lake, where: str, owner: str) -> bool:
     """Whether a row was as `where` says, and has this owner now; who comes between is waited for."""
+    return _tried((UsageError,), lambda: _change(lake, where, owner))
+
+
+def _tried(failures: tuple[type[DemurError], ...], act: Callable[[], T]) -> T:
+    """What an action gives that may fail at first: others make or change its table at the same moment."""
     for _ in range(_TRIES):
-        with suppress(UsageError):  # several changed the table at the same moment, and another was first
-            return _change(lake, where, owner)
+        with suppress(*failures):
+            return act()
         time.sleep(random.uniform(0, _PAUSE))
-    return _change(lake, where, owner)
+    return act()
 
 
 def _change(lake: Lake, where: str, owner: str) -> bool:
