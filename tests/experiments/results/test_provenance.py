@@ -85,6 +85,13 @@ def test_a_raised_edition_makes_stale_and_is_made_anew(
     assert [found["editions"]["ranker bm25"] for found in made] == [2] * len(made) and made
 
 
+def test_a_row_whose_settings_have_changed_is_out_of_date(filled: tuple[Table, Path]) -> None:
+    """Its result was made by the editions of today, but by another spec; a new name of the same is none."""
+    table, results = filled
+    changed(results, ranker="bm25(k1=3.0)")
+    assert origins(table, results)["bm25"] == "stale"
+
+
 def test_results_of_an_earlier_edition_are_marked_and_left_alone(filled: tuple[Table, Path]) -> None:
     table, results = filled
     file = made_earlier(results, commit="abc")

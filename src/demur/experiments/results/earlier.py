@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.experiments.results.provenance import DIRTY
+from demur.renamed import first_spelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ def origin(run: Run, found: Result, results: Path) -> str:
             return STALE
         cells = speaking(run, results)
         return EARLIER if not cells else CONFIRMED if all(cell["holds"] for cell in cells) else STALE
-    if found["editions"] != run.editions:
+    if found["editions"] != run.editions or not _as_stated(run, found):
         return STALE
     return UNCLEAN if found["commit"].endswith(DIRTY) else ""
 
@@ -95,7 +96,9 @@ def _as_stated(run: Run, found: Result) -> bool:
     row: Any = run.row
     named = [name for name in _STATED if name in found and (name != "ranker" or run.table.kind != "gates")]
     stages = [[step.data, step.dev, step.settings] for step in steps_of(row, run.column, run.seed)]
-    return all(found[name] == getattr(row, name) for name in named) and found.get("stages", stages) == stages
+    said = [[found[name] for name in named], found.get("stages", stages)]
+    now = [[getattr(row, name) for name in named], stages]
+    return first_spelled(json.dumps(said)) == first_spelled(json.dumps(now))
 
 
 def sign(cell: Cell) -> str:
