@@ -19,7 +19,7 @@ from demur.experiments.pages import markdown
 from demur.experiments.recipe import Table
 from demur.experiments.results import provenance
 from demur.experiments.runs import stored_result
-from experiments.results.changing import made_earlier, origins
+from experiments.results.changing import changed, made_earlier, origins
 
 
 def test_what_could_not_name_its_maker_is_refused(experiments: Path, monkeypatch: pytest.MonkeyPatch) -> None:
