@@ -69,7 +69,8 @@ def _show(cells: Sequence[Again]) -> None:
         grid.add_row(place, one.measure, *figures, "holds" if one.holds else "does not hold")
     stdout().print(grid)
     good = sum(one.holds for one in cells)
-    stdout().print(f"{good} of {len(cells)} cells came again as they are kept.", style="dim")
+    where = f", on {cells[0].processor}" if cells else ""
+    stdout().print(f"{good} of {len(cells)} cells came again as they are kept{where}.", style="dim")
 
 
 def _figure(value: float | None) -> str:

@@ -20,11 +20,11 @@ from dataclasses import asdict, dataclass
 from itertools import product, zip_longest
 from pathlib import Path
 
-from demur import cache
+from demur import cache, processor
 from demur.experiments.kinds.base import Result
 from demur.experiments.models import cached_models
 from demur.experiments.recipe import Table
-from demur.experiments.results import earlier, provenance, stored
+from demur.experiments.results import earlier, stored
 from demur.experiments.runs import Run, perform, stored_result
 from demur.experiments.tables import loaded, runs
 from demur.files import replacing
@@ -56,6 +56,7 @@ class Again:
     made_by: str
     """The commit that the kept result names."""
     processor: str
+    """Its name, its instructions that change speed or rounding, and what the environment takes from torch."""
     threads: int
     seconds: float
     earlier: bool
@@ -188,7 +189,7 @@ def _beside(run: Run, old: Result, new: Result, results: Path) -> Again:
         holds=off[worst] <= spreads[worst],
         commit=new["commit"],
         made_by=old["commit"],
-        processor=provenance.kind()["name"],
+        processor=processor.this_processor().label,
         threads=new["threads"],
         seconds=new["seconds"],
         earlier=earlier.is_earlier(old),
