@@ -99,8 +99,8 @@ def test_readers_of_recipes_are_known_before_they_learn(
 ) -> None:
     table, animals = recipe.read_recipe(path), str(experiments.parent / "animals.jsonl")
     model = [
-        dataclasses.replace(each, stage=[toy_stage(stage, animals) for stage in each.stage])
-        for each in table.model
+        dataclasses.replace(each, stage=[toy_stage(stage, animals, epochs) for stage in each.stage])
+        for epochs, each in enumerate(table.model, start=1)  # some differ by their stages' settings alone
     ]
     vectors = [dataclasses.replace(each, data=[animals]) for each in table.vectors]
     column = next(each for each in table.column if each.data)
@@ -211,6 +211,6 @@ def toy(table: Table, folder: Path) -> Table:
     return dataclasses.replace(table, **parts, splits=table.splits and 5)
 
 
-def toy_stage(stage: Stage, animals: str) -> Stage:
+def toy_stage(stage: Stage, animals: str, epochs: int = 1) -> Stage:
     data, dev = (name if name in ("train", "dev", "") else animals for name in (stage.data, stage.dev))
-    return dataclasses.replace(stage, data=data, dev=dev, settings="epochs=1")
+    return dataclasses.replace(stage, data=data, dev=dev, settings=f"epochs={epochs}")
