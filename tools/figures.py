@@ -13,6 +13,9 @@ the seeds that both have, and ``{name:paper}`` as the paper printed it.
 
 A column may be ``lost: NAME`` or ``lost more: NAME``: what a perturbation of the table costs the row, and how
 much more than the baseline. ``{name:lost}`` says the latter in words: how much more or less, and how surely.
+
+Of a learning curve ± is one standard deviation over seeds; of all else the brackets are the 95 % interval.
+What is out of date, or was made by code that nobody can name, has the tables' sign for it.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from demur.experiments.kinds.base import Result
 from demur.experiments.pages import losses
 from demur.experiments.pages.baseline import compared, kept, mark
 from demur.experiments.recipe import Table
+from demur.experiments.results import earlier
+from demur.experiments.results.earlier import sign
 from demur.experiments.tables import Cell, cells, find_tables
 from tools import overlaps
 
@@ -155,8 +160,17 @@ def _said(template: Path, place: str, ways: list[str]) -> str:
     elif cell.low is None or cell.high is None:
         text = f"{cell.mean:,.0f}" if float(cell.mean or 0).is_integer() else f"{cell.mean:,.3g}"
     else:
-        text = f"{cell.mean:.3f}" + f" ({cell.low:.3f}–{cell.high:.3f})" * ("bare" not in ways)
-    return text + mark(cell) * ("marked" in ways)
+        text = f"{cell.mean:.3f}" + _beside(cell) * ("bare" not in ways)
+    old = cell.origin in (earlier.STALE, earlier.UNCLEAN)
+    return text + mark(cell) * ("marked" in ways) + sign(cell) * old
+
+
+def _beside(cell: Cell) -> str:
+    """What stands behind a mean: its interval, or of a curve how far its seeds lie apart, if they do."""
+    low, high = cell.low or 0.0, cell.high or 0.0
+    if table_of(cell).kind != "curves":
+        return f" ({low:.3f}–{high:.3f})"
+    return f" ± {(high - low) / 2:.3f}" if high - low > 1e-9 else ""
 
 
 @cache

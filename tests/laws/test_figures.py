@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tools import claims
+from tools import claims, figures
 from tools.figures import beside, by_seed, filled
 
 from demur.errors import DataError
@@ -59,6 +60,26 @@ def test_a_figure_may_be_said_by_its_seeds(tmp_path: Path) -> None:
     assert re.fullmatch(r"0\.\d+ with one seed", filled(template(tmp_path, "{s:seeds}", s=STUDENT)))
 
 
+def test_a_curves_figure_says_how_far_its_seeds_lie_apart(tmp_path: Path) -> None:
+    net, alone = (
+        f"scarce figure1 | {row} | wikiqa 4 | MAP" for row in ("siamese pairwise", "encoder, no labels")
+    )
+    page = template(tmp_path, "{net}, {alone}, {net:bare}", net=net, alone=alone)
+    assert re.fullmatch(r"0\.\d{3} ± 0\.\d{3}, 0\.\d{3}, 0\.\d{3}", filled(page))
+
+
+@pytest.mark.parametrize(
+    ("origin", "sign"), [("stale", "<sup>§</sup>"), ("dirty", "<sup>+</sup>"), ("earlier", "")]
+)
+def test_a_figure_says_that_it_is_out_of_date(
+    origin: str, sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = template(tmp_path, "{bm25:bare}", bm25=BM25)
+    known, plain = figures.at(page, BM25), filled(page)
+    monkeypatch.setattr(figures, "_at", lambda *_: [replace(known, origin=origin)])
+    assert filled(page) == plain + sign
+
+
 def test_what_a_perturbation_costs_is_said_with_its_interval_and_how_sure_it_is(tmp_path: Path) -> None:
     said = filled(template(tmp_path, "{it:lost} {it:paper}", it=WRONG))
     sure = r"(one seed|\d seeds); (significant|not told apart)"
@@ -93,10 +114,10 @@ def test_names_are_known_and_used(tmp_path: Path) -> None:
 
 def broken(folder: Path, *holds: str, says: str = "BM25 is better") -> list[str]:
     claimed = f'\n[[claim]]\nsays = "{says}"\nholds = {list(holds)}\n'
-    figures = {"bm25": BM25, "random": RANDOM, "mixed": MIXED, "student": STUDENT, "probe": f"{PROBE} | AURC"}
-    figures |= {"tanda": TANDA, "wrong": WRONG}
+    places = {"bm25": BM25, "random": RANDOM, "mixed": MIXED, "student": STUDENT, "probe": f"{PROBE} | AURC"}
+    places |= {"tanda": TANDA, "wrong": WRONG}
     text = "So BM25 is\n better: {bm25} {random} {mixed} {student} {probe} {tanda} {wrong:lost}."
-    return claims.broken(template(folder, text, claimed, **figures))
+    return claims.broken(template(folder, text, claimed, **places))
 
 
 @pytest.mark.parametrize(
