@@ -16,6 +16,8 @@ RISKS = (0.05, 0.1, 0.2, 0.3, 0.4)
 """Those that gates are made for, where they can be promised."""
 USUAL, SURE = 0.2, 0.95  # the risk of gate.json, or the next that can be promised; and the confidence
 LEFT_OUT = Path(__file__).resolve().parents[1] / "results" / "mini" / "left_out.json"
+FAILURES = LEFT_OUT.with_name("failures.json")
+TYPOS = 0.15  # of the words of a question, in `tools.mini_failures`
 _MADE_ON = {"own": "made on this set alone", "all": "on all sets", "others": "on all sets but this"}
 BEGAN = """all-MiniLM-L6-v2, which it began from, had learnt from a billion pairs of texts, questions of Yahoo
 Answers and SQuAD among them, as its card says: what these share with test sets is not counted here."""
@@ -83,6 +85,29 @@ def left_out(risks: Sequence[float]) -> str:
             cells = [_gate(row[str(risk)][said], row["questions"], risk) for said in _MADE_ON]
             rows.append([name, f"{row['questions']:,}", f"{row['first right']:,}", percents([risk]), *cells])
     return table(["set", "questions", "first right", "at most wrong", *_MADE_ON.values()], rows)
+
+
+def failures() -> str:
+    """What `tools.mini_failures` measured: a row for each set and way to ask."""
+    found: dict[str, Any] = json.loads(FAILURES.read_text("utf-8"))
+    rows = []
+    for name, ways in found["sets"].items():
+        for way, row in ways.items():
+            said = []
+            for which in ("shipped", "retaught"):
+                one = row[which]
+                apart = "" if one["told apart"] is None else f", {one['told apart']:.3f}"
+                said.append(f"{_answered(one, row['questions'])}{apart}")
+            rows.append([name, way, f"{row['questions']:,}", *said])
+    return table(
+        ["set", "asked", "questions", "the gate that comes with `mini`", "one that learnt from more"], rows
+    )
+
+
+def _answered(one: Mapping[str, int], questions: int) -> str:
+    if not one["answered"]:
+        return "nothing answered"
+    return f"{one['answered'] / questions:.1%}, {one['wrong'] / one['answered']:.0%} wrong"
 
 
 def _gate(one: dict[str, int] | None, questions: int, risk: float) -> str:

@@ -9,7 +9,8 @@ Behind a colon may stand how a figure is said: ``{name:bare}`` without its inter
 sign where it is surely above or below its baseline, ``{name:gain}`` as the difference from the baseline, over
 the seeds that both have, and ``{name:paper}`` as the paper printed it.
 
-``{name:seeds}`` says the lowest and the highest of its seeds, and how many there are.
+``{name:seeds}`` says the lowest and the highest of its seeds, and how many there are; ``{name:minutes}`` how
+long the quickest of them took, training and all: others have made first what all of them need.
 
 A column may be ``lost: NAME`` or ``lost more: NAME``: what a perturbation of the table costs the row, and how
 much more than the baseline. ``{name:lost}`` says the latter in words: how much more or less, and how surely.
@@ -39,7 +40,7 @@ from tools import overlaps
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ROOT / "docs" / "templates"
-WAYS = {"bare", "marked", "gain", "paper", "lost", "seeds"}
+WAYS = {"bare", "marked", "gain", "paper", "lost", "seeds", "minutes"}
 _NAME = re.compile(r"\{([a-z0-9][a-z0-9._-]*)(?::([a-z ]+))?\}")
 
 
@@ -153,6 +154,8 @@ def _said(template: Path, place: str, ways: list[str]) -> str:
         return losses.phrase(table_of(cell), cell)
     if "gain" in ways:
         text = f"{cell.difference:+.3f}"
+    elif "minutes" in ways:
+        return f"{min(one['seconds'] for one in kept_of(cell).values()) / 60:.1f}"
     elif "seeds" in ways:
         seeds = by_seed(cell)
         text = f"{min(seeds):.3f} to {max(seeds):.3f} over {len(seeds)} seeds"

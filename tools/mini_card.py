@@ -24,7 +24,7 @@ from demur.reading.readers.mini import PACKAGED, Mini
 from demur.risk.gates.several import Gates, open_gates
 from demur.types import Pool
 from tools import overlaps
-from tools.cards import BEGAN, RISKS, left_out, percents, shared, table, terms
+from tools.cards import BEGAN, RISKS, TYPOS, USUAL, failures, left_out, percents, shared, table, terms
 from tools.figures import TEMPLATES, at, tables
 
 RANKED = ("wikiqa/test/answerable", "trecqa/test/clean", "semeval2016/test", "selqa/test", "antique/test")
@@ -93,6 +93,7 @@ def text(
         "## How well it reads\n\n" + reading,
         "## How well it doubts\n\n" + doubting,
         elsewhere(),
+        failing(),
         "## Known failures\n\n" + "\n".join([*wrong, *failures]),
         f"## Limits\n\n{limits}",
         "## Data and their terms\n\n" + data(mini),
@@ -249,6 +250,21 @@ that is wrong, in bold where that is more than the gate says. `python -m tools.m
 
 SQuAD's held-out questions have an answer twice as often as not, those of its dev set every second time; so
 even a gate of its own does not hold there."""
+
+
+def failing() -> str:
+    """What its doubt does where an answer must fail."""
+    return f"""## Where an answer must fail
+
+Questions of each set were asked with typos (in {TYPOS:.0%} of their words, at least in one); as random
+letters; as a heap of words of other questions; of passages of another set; and with all right passages
+taken away, so that near misses are left. But for typos, nothing that is answered then can be right. Here
+stand the share that the gate for {percents([USUAL])} answers, how much of that is wrong, and how often a
+right answer is surer than a wrong one. Beside it stands the same of a confidence that learnt from typos and
+from questions without sense, too: it was made to see whether that helps, and does not come with demur.
+`python -m tools.mini_failures` measured both.
+
+{failures()}"""
 
 
 def data(mini: Mini) -> str:

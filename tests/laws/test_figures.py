@@ -60,6 +60,11 @@ def test_a_figure_may_be_said_by_its_seeds(tmp_path: Path) -> None:
     assert re.fullmatch(r"0\.\d+ with one seed", filled(template(tmp_path, "{s:seeds}", s=STUDENT)))
 
 
+def test_a_figure_may_be_how_long_its_quickest_seed_took(tmp_path: Path) -> None:
+    said = filled(template(tmp_path, "{t:minutes}", t=TANDA.replace("TANDA", "HyperQA")))
+    assert re.fullmatch(r"\d+\.\d", said) and 0 < float(said) < 10
+
+
 def test_a_curves_figure_says_how_far_its_seeds_lie_apart(tmp_path: Path) -> None:
     net, alone = (
         f"scarce figure1 | {row} | wikiqa 4 | MAP" for row in ("siamese pairwise", "encoder, no labels")
