@@ -24,7 +24,7 @@ from demur.reading.readers.mini import PACKAGED, Mini
 from demur.risk.gates.several import Gates, open_gates
 from demur.types import Pool
 from tools import overlaps
-from tools.cards import BEGAN, RISKS, TYPOS, USUAL, failures, left_out, percents, shared, table, terms
+from tools.cards import BEGAN, RISKS, TYPOS, USUAL, failures, fooled, left_out, percents, shared, table, terms
 from tools.figures import TEMPLATES, at, tables
 
 RANKED = ("wikiqa/test/answerable", "trecqa/test/clean", "semeval2016/test", "selqa/test", "antique/test")
@@ -94,7 +94,7 @@ def text(
         "## How well it doubts\n\n" + doubting,
         elsewhere(),
         failing(),
-        "## Known failures\n\n" + "\n".join([*wrong, *failures]),
+        "## Known failures\n\n" + "\n".join([*wrong, fooled(), *failures]),
         f"## Limits\n\n{limits}",
         "## Data and their terms\n\n" + data(mini),
         _MADE + made,

@@ -44,6 +44,7 @@ def test_that_of_mini_has_what_is_not_measured_as_it_is_now() -> None:
     page = (PACKAGED / "README.md").read_text("utf-8")
     assert mini_card.data(Mini()) in page, AGAIN.format("mini_card")
     assert mini_card.elsewhere() in page and mini_card.failing() in page, AGAIN.format("mini_card")
+    assert cards.fooled() in page, AGAIN.format("mini_card")
     risks = {gate.certificate.risk for gate in open_gates(PACKAGED).gates}
     assert f"For a risk of {cards.percents(set(cards.RISKS) - risks)} no gate could be made." in page
 
