@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from demur import cache, data, precision, store
 from demur.editions import editions, named_in
@@ -26,6 +26,9 @@ from demur.specs import parse
 from demur.training import Trainer, trainer
 from demur.training.recipes.run_stages import StageJob, run_stages
 from demur.types import Pool
+
+if TYPE_CHECKING:
+    from demur.experiments.runs import Run
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,18 @@ def steps_of(row: Row, column: Column, seed: int) -> list[Step]:
         by = trainer_at(stage.trainer or row.trainer, seed if stage.seed is None else stage.seed, settings)
         dev = column.dev if stage.dev == "dev" else stage.dev
         found.append(Step(column.train if target else stage.data, dev, settings, by))
+    return found
+
+
+def steps_behind(run: Run) -> list[list[Step]]:
+    """The stages of a run's row, and of each model that the row names."""
+    row = run.row
+    found = [steps_of(row, run.column, run.seed)]
+    named = " ".join([row.ranker, row.reader, row.others, row.qualifier, row.trainer])
+    for model in run.table.model:
+        if f"{{{model.name}}}" in named:
+            of_model = replace(row, trainer=model.trainer, stage=model.stage)
+            found.append(steps_of(of_model, run.column, model.seed))
     return found
 
 

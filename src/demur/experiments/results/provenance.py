@@ -9,7 +9,6 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,14 +52,9 @@ def command(run: Run) -> str:
 
 def data_hashes(run: Run) -> dict[str, str]:
     """By id, the hashes of all pools that a run has learnt from, was chosen by, or was measured on."""
-    from demur.experiments.models.cached_models import hash_of, steps_of
+    from demur.experiments.models.cached_models import hash_of, steps_behind
 
-    steps = steps_of(run.row, run.column, run.seed)
-    named = " ".join([run.row.ranker, run.row.reader, run.row.others, run.row.qualifier, run.row.trainer])
-    for model in run.table.model:
-        if f"{{{model.name}}}" in named:
-            row = replace(run.row, trainer=model.trainer, stage=model.stage)
-            steps += steps_of(row, run.column, model.seed)
+    steps = [step for steps in steps_behind(run) for step in steps]
     names = [run.column.data, run.column.fit, *(name for step in steps for name in (step.data, step.dev))]
     return {name: hash_of(name) for name in sorted(filter(None, names))}
 

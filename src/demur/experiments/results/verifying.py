@@ -2,8 +2,8 @@
 
 Models, probes and what readers say are made anew, in a scratch folder; word vectors and embeddings, which are
 hours of counting, are taken from the cache if they are there. What learns nothing and holds no net must come
-out the same to a millionth. A net may come out .003 off, or as far as the row's other seeds lie apart:
-training on another kind of processor, or with another number of threads, is like drawing another seed.
+out the same to a millionth. A net may come out .003 off, or as far as two seeds of its kind hardly ever lie
+apart: training on another kind of processor, or with another number of threads, is like drawing another seed.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass
 from itertools import product, zip_longest
 from pathlib import Path
 
+import numpy as np
+
 from demur import cache, processor
 from demur.experiments.kinds.base import Result
 from demur.experiments.models import cached_models
@@ -30,6 +32,7 @@ from demur.experiments.tables import loaded, runs
 from demur.files import replacing
 
 EXACT, TRAINED = 1e-6, 0.003
+_RARELY = 3.0  # standard deviations of a difference
 _ROUNDS = ("trainer", "net", "embedder encoder", "ranker mini", "ranker onnx", "vectors")
 """Parts whose figures are rounded otherwise on another processor."""
 _UNLIKE = ("ms", "extra")
@@ -76,8 +79,8 @@ def drawn(
     """So many of the runs that are kept, each family of rows as often as the next.
 
     Of each family those come first that are still to be confirmed, then those that are; what the editions of
-    today made comes last. To `confirm`, the families are taken in that order too. Rows of which a run took
-    more than `within` seconds are left out, and then those that do not say how long they took.
+    today made comes last. To `confirm`, the families are taken in that order too. What took more than
+    `within` seconds, or stands on a model that did, is left out; so is what does not say how long it took.
     """
     there = [
         run
@@ -86,8 +89,8 @@ def drawn(
         if stored.there(results, run.file)
     ]
     if within < math.inf:
-        took = _longest([run for table in chosen for run in runs(table, only)], results)
-        there = [run for run in there if took[_row(run)] <= within]
+        took = _longest([run for table in chosen for run in runs(table)], results)
+        there = [run for run in there if max(took[each] for each in _made(run)) <= within]
     random.Random(draw).shuffle(there)
     seen: Counter[tuple[int, str, str]] = Counter()
     families: dict[str, list[tuple[int, int, Run]]] = {}
@@ -101,16 +104,23 @@ def drawn(
     return [one[2] for turns in zip_longest(*order) for one in turns if one is not None][:count]
 
 
-def _row(run: Run) -> tuple[str, str, str]:
-    return run.table.paper, run.table.table, run.row.name
+def _made(run: Run) -> list[tuple[str, ...]]:
+    """What a run makes: its row's figures, and all stages behind it, which another may have made for it."""
+    said = [
+        tuple(f"{step.data} {step.settings} {step.by.spec}" for step in steps)
+        for steps in cached_models.steps_behind(run)
+    ]
+    stages = {steps[:number] for steps in said for number in range(1, 1 + len(steps))}
+    return [(run.table.paper, run.table.table, run.row.name), *sorted(stages)]
 
 
-def _longest(every: Sequence[Run], results: Path) -> dict[tuple[str, str, str], float]:
-    """By row, the seconds of the kept run that took longest: it made what the others found made already."""
-    took: dict[tuple[str, str, str], float] = {}
+def _longest(every: Sequence[Run], results: Path) -> dict[tuple[str, ...], float]:
+    """By what is made, the seconds of the kept run that took longest: the others found it made already."""
+    took: dict[tuple[str, ...], float] = {}
     for run in every:
         if found := stored_result(run, results):
-            took[_row(run)] = max(took.get(_row(run), 0.0), found.get("seconds", math.inf))
+            for each in _made(run):
+                took[each] = max(took.get(each, 0.0), found.get("seconds", math.inf))
     return took
 
 
@@ -214,8 +224,17 @@ def _apart(one: float | None, other: float | None) -> float:
 
 
 def _spread(run: Run, name: str, results: Path) -> float:
-    """How far the other seeds of a run's row lie apart, as kept; an odd one is no excuse for itself."""
-    seeds = [Run(run.table, run.row, run.column, seed) for seed in run.row.seeds if seed != run.seed]
-    found = [_figures(each, [one])[name] for each in seeds if (one := stored_result(each, results))]
-    values = [value for value in found if value is not None]
-    return max(values) - min(values) if values else 0.0
+    """How far two seeds of a run's kind hardly ever lie apart: three standard deviations of their difference.
+
+    Those of all rows of its kind in its column speak together, as a row has few seeds; the run itself has no
+    say, so an odd one is no excuse for itself.
+    """
+    off, free = 0.0, 0
+    for row in run.table.row:
+        every = [Run(run.table, row, run.column, seed) for seed in row.seeds]
+        others = [each for each in every if each != run and earlier.family(each) == earlier.family(run)]
+        found = [_figures(each, [one])[name] for each in others if (one := stored_result(each, results))]
+        values = np.array([value for value in found if value is not None])
+        if len(values) > 1:
+            off, free = off + float(((values - values.mean()) ** 2).sum()), free + len(values) - 1
+    return _RARELY * math.sqrt(2 * off / free) if free else 0.0
