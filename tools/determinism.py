@@ -41,7 +41,8 @@ AFTER = """## Stored figures, run again
 `demur reproduce PAPER TABLE --verify N` draws N of the stored cells, runs them again from nothing in a
 scratch folder, and compares, of each kind of rows first those that are still to be confirmed; with
 `--record` it writes them down in `results/confirmed.json`. What holds no net must come out the same to a
-millionth; a net may be .003 off, or as far as the row's other seeds lie apart. Word vectors and embeddings
+millionth; a net may be .003 off, or three standard deviations of the difference of two seeds of its
+kind in that column (before 27 November 2026 it was the range of its row's seeds). Word vectors and embeddings
 are taken from the cache where they are there. Results from before keys held editions keep their old keys;
 tables mark them.
 
@@ -140,12 +141,13 @@ def page() -> str:
     parts.append(AFTER)
     record = earlier.record(ROOT / "results")
     if record:
-        lines = ["| kind | cells | hold | furthest off | may be |", "|---|---|---|---|---|"]
+        lines = ["| kind | cells | hold | on AVX2 | furthest off | may be |", "|---|---|---|---|---|---|"]
         for name, cells in sorted(record.items()):
             worst = max(cells, key=lambda cell: float(cell["difference"]) - float(cell["tolerance"]))
             hold = sum(cell["holds"] for cell in cells)
             figures = f"{worst['difference']:.2g} | {worst['tolerance']:.2g}"
-            lines.append(f"| {name} | {len(cells)} | {hold} | {figures} |")
+            less = sum("ATEN_CPU_CAPABILITY=avx2" in cell["processor"] for cell in cells)
+            lines.append(f"| {name} | {len(cells)} | {hold} | {less} | {figures} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
