@@ -76,6 +76,7 @@ def test_what_is_shared_with_test_sets_is_counted_for_each_part() -> None:
     assert "Nothing is shared with `antique/test`" in said
 
 
+@pytest.mark.extras
 def test_ways_in_which_an_answer_must_fail_leave_nothing_right() -> None:
     from tools import mini_failures as ways
 
@@ -95,6 +96,7 @@ def test_ways_in_which_an_answer_must_fail_leave_nothing_right() -> None:
     assert all(a.question != b.question and a.positives == 1 for a, b in zip(typos, pools, strict=True))
 
 
+@pytest.mark.extras
 def test_right_answers_are_told_from_wrong_ones_by_how_often_they_are_surer() -> None:
     from tools.mini_failures import told_apart
 
