@@ -56,12 +56,14 @@ OURS: dict[str, dict[str, str]] = {
         "siamese": "demur.rankers.vectors.network:Siamese",
         "span-reader": "demur.reading.readers.span_reader:SpanReader",
         "support": "demur.rankers.cross_encoders.support:Support",
+        "twice": "demur.reading.readers.twice:Twice",
     },
     "reader": {  # they rank too, and so stand above as well
         "bidaf": "demur.reading.readers.bidaf:Bidaf",
         "mini": "demur.reading.readers.mini:Mini",
         "mini-torch": "demur.reading.readers.mini_torch:MiniTorch",
         "span-reader": "demur.reading.readers.span_reader:SpanReader",
+        "twice": "demur.reading.readers.twice:Twice",
     },
     "doubt": {
         "averaged": "demur.doubt.base:Averaged",

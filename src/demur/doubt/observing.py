@@ -115,7 +115,7 @@ def _seen(
     question, passage = _pair(pool)
     found = reader.reading(passage, [view for view, _ in views])
     if where is None:
-        where = _chosen(reader, passage, [view for view, _ in views])
+        where = reader.best_of(passage, [view for view, _ in views])
     number, first, last = where
     if number >= len(views) or last >= len(views[number][0].starts):
         raise UsageError("the readers split the passages into other windows; take readers of one kind")
@@ -129,19 +129,6 @@ def _seen(
         *(view, picture, first, last, text, says, found.null_odds, found.null_probability, second),
         _shared(question, near),
     )
-
-
-def _chosen(reader: Reader, passage: str, views: Sequence[View]) -> tuple[int, int, int]:
-    """The window of the reader's best span, and its positions there; of equal ones, as the reader has it."""
-    spans = []
-    for view in views:
-        for score, first, last in best(view, reader.longest, reader.n_best):
-            start, end = int(view.places[first, 0]), int(view.places[last, 1])
-            spans.append((-score, start, end, view.number, first, last))
-    for _, start, end, number, first, last in sorted(spans):
-        if span(passage, start, end).text:
-            return number, first, last
-    return 0, 0, 0
 
 
 def _second(views: Sequence[View], longest: int) -> float:

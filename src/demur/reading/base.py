@@ -103,6 +103,18 @@ class Reader(Ranker):
         answers = bool(quotes) and null - quotes[0].score <= self.threshold
         return Reading(quotes[0].span if answers else None, quotes, null, null_probability)
 
+    def best_of(self, passage: str, views: Sequence[View]) -> tuple[int, int, int]:
+        """The window of the best span, and its positions there: zeros where there is nothing to quote."""
+        spans = []
+        for view in views:
+            for score, first, last in best(view, self.longest, self.n_best):
+                start, end = int(view.places[first, 0]), int(view.places[last, 1])
+                spans.append((-score, start, end, view.number, first, last))
+        for _, start, end, number, first, last in sorted(spans):
+            if span(passage, start, end).text:
+                return number, first, last
+        return 0, 0, 0
+
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool."""
         readings = iter(self.read_all((pool.question, text) for pool in pools for text in pool.answers))

@@ -73,17 +73,19 @@ class Support(Beside):
 
     def _scored(self, pools: Sequence[Pool]) -> list[FloatArray]:
         rows: dict[Row, int] = {}
-        own: list[int] = []
-        supports: list[list[int]] = []
+        asked: dict[tuple[int, ...], int] = {}  # equal answers once: a network rounds by place
+        each: list[int] = []
         for pool, near in zip(pools, self.others(pools), strict=True):
             for text, places in zip(pool.answers, near, strict=True):
-                own.append(rows.setdefault((pool.question, text, ()), len(rows)))
+                alone: list[Row] = [(pool.question, text, ())]
                 beside: list[Row] = [(pool.question, text, (pool.answers[n],)) for n in places]
-                supports.append([rows.setdefault(row, len(rows)) for row in beside])
+                known = tuple(rows.setdefault(row, len(rows)) for row in alone + beside)
+                each.append(asked.setdefault(known, len(asked)))
         if not rows:
             return [np.empty(0) for _ in pools]
         network, tokenizer = self.able()
-        scores = self._judged(network, self.tokens(network, tokenizer, list(rows)), own, filled(supports))
+        own, supports = [known[0] for known in asked], filled([known[1:] for known in asked])
+        scores = self._judged(network, self.tokens(network, tokenizer, list(rows)), own, supports)[each]
         return np.split(scores, np.cumsum([len(pool) for pool in pools])[:-1])
 
     def _judged(self, network: Any, pairs: Pairs, own: Sequence[int], supports: IntArray) -> FloatArray:
