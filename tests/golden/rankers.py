@@ -66,9 +66,8 @@ def embedded(name: str) -> list[float]:
 
 def reading(name: str) -> list[float]:
     """Where each best quote starts and ends, and how likely it is, and no answer."""
-    settings: dict[str, Setting] = _settings(name)
-    place = settings.pop("model", "") or settings.pop("folder")
-    found = reader(f'{name}({"model" if name == "span-reader" else "folder"}="{place}")')
+    where = next(key for key in ("model", "folder", "reader") if key in _settings(name))
+    found = reader(f'{name}({where}="{_settings(name)[where]}")')
     rows = []
     for pool in pools():
         for answer in pool.answers[:2]:

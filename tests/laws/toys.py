@@ -215,6 +215,7 @@ TOYS: dict[str, Callable[[], dict[str, Setting]]] = {
     "span-reader": lambda: {"model": answerer()},
     "siamese": lambda: {"folder": net("siamese")},
     "support": lambda: {"folder": beside("support"), "k": 2, "first": "length"},
+    "twice": lambda: {"reader": small()},
 }
 
 
