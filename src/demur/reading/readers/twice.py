@@ -31,7 +31,7 @@ class Twice(Reader):
     """Another `reader`, which reads the sentence of its best quote once more, alone.
 
     The shares of each start, of each end and of no answer are the means of both looks: right quotes stand
-    out when there is less to choose from, and wrong ones seldom do. It takes about half as long again. A
+    out when there is less to choose from, and wrong ones seldom do. It takes less than half as long again. A
     passage of one sentence is read once. `reader` is a spec or a folder, looked up in `folder` first.
     """
 
