@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from demur.doubt import doubt, observe
 from demur.errors import UnknownName, UsageError
 from demur.rankers.opening import save
 from demur.reading.base import Pair, Reader
-from demur.reading.readers.twice import Twice
+from demur.reading.readers.twice import Twice, _around, _mean
 from demur.reading.spans import Through, View, fairly, stretches
 from demur.types import Pool
 from laws import toys
@@ -94,6 +94,29 @@ def test_a_right_quote_is_surer_than_at_first_sight() -> None:
     assert again.confidence > once.confidence
 
 
+def test_a_quote_over_two_sentences_has_both_read_again() -> None:
+    text = "Ann drew the plans. Then Bob built it. Carl paid."
+    start, end = text.index("plans"), text.index("Then") + 4
+    assert _around(text, start, end) == (0, "Ann drew the plans. Then Bob built it.")
+    assert _around(text, text.index("Bob"), text.index("Bob") + 3) == (20, "Then Bob built it.")
+
+
+def test_a_token_that_only_the_sentence_has_counts_nowhere() -> None:
+    _, inside = twice()
+    (whole,) = inside.views([(QUESTION, PASSAGE)])
+    (alone,) = inside.views([(QUESTION, "Bob built the house in May.")])
+    other = alone.places.copy()
+    other[1] = 0, 2  # "Bo", which is no token of the passage
+    found = _mean(whole, replace(alone, places=other), PASSAGE.index("Bob"))
+    assert shares(found)[5] == pytest.approx(shares(whole)[5] / 2 / _left(alone))
+    assert found.starts[6] > whole.starts[6] - np.log(2)
+
+
+def _left(alone: View) -> float:
+    """What is left of all shares without those of its first token."""
+    return float(1 - shares(alone)[1] / 2)
+
+
 def test_another_window_stays_as_it_was() -> None:
     long = "nothing here at all. " * 4 + PASSAGE
     reader, inside = twice(window=12)
@@ -161,6 +184,11 @@ def test_it_is_saved_with_the_reader_within(tmp_path: Path) -> None:
     assert kept.fingerprint != kept.within.fingerprint
     pairs = [(QUESTION, PASSAGE), ("where?", "In the hall. By the door. At home.")]
     assert kept.read_all(pairs) == reader.read_all(pairs)
+
+
+def test_a_reader_without_files_is_saved_by_its_name(tmp_path: Path) -> None:
+    reader, _ = twice()
+    assert reader.save_into(tmp_path) == reader.spec and not list(tmp_path.iterdir())
 
 
 def test_a_second_look_doubts_the_answers_of_the_first() -> None:

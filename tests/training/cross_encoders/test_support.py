@@ -165,6 +165,22 @@ def test_padding_changes_nothing_that_is_learnt(tmp_path: Path) -> None:
     assert eight.tolist() == pytest.approx(one.tolist(), abs=1e-3)
 
 
+def test_equal_answers_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network rounds by place, on some processors, so equal answers would get scores that differ."""
+    ranker = demur.open(toys.beside("support"))
+    assert isinstance(ranker, SupportRanker)
+    judged: list[int] = []
+    asked = SupportRanker._judged
+
+    def counting(self: SupportRanker, network: Any, pairs: Any, own: Any, supports: Any) -> Any:
+        judged.append(len(own))
+        return asked(self, network, pairs, own, supports)
+
+    monkeypatch.setattr(SupportRanker, "_judged", counting)
+    scores = ranker.score("quest?", ["the ship", "may", "the ship", "cape", "may"])
+    assert judged == [3] and scores[0] == scores[2] and scores[1] == scores[4] and len(set(scores)) == 3
+
+
 def test_by_pair_an_answer_chooses_its_own_supports() -> None:
     texts = ["ship cape", "may nothing", "cape round", "may sailed"]
     for by in ("question", "pair"):
