@@ -10,7 +10,7 @@ import pytest
 
 import demur
 from demur.doubt import doubt, observe
-from demur.errors import UnknownName, UsageError
+from demur.errors import DataError, UnknownName, UsageError
 from demur.rankers.opening import save
 from demur.reading.base import Pair, Reader
 from demur.reading.readers.twice import Twice, _around, _mean
@@ -173,6 +173,12 @@ def test_the_packaged_network_looks_at_a_sentence_as_it_looks_at_any_passage() -
     )
     assert shares(again)[at] == pytest.approx((shares(whole)[at] + shares(alone)[there]) / 2)
     assert shares(again)[1] == pytest.approx(shares(whole)[1] / 2)  # The hall: not in the sentence
+
+
+@pytest.mark.parametrize("within", ["", "/nowhere"])
+def test_an_error_about_a_reader_names_a_reader(within: str) -> None:
+    with pytest.raises((UsageError, DataError), match=r"such as mini"):
+        demur.reader(f'twice(reader="{within}")')
 
 
 @pytest.mark.extras

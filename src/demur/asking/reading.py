@@ -56,7 +56,7 @@ def reader_for(reader: str | Path | object | None, ranker: Ranker | None) -> obj
     elif reader == NONE:
         return None
     else:
-        folder = folder_of(reader)
+        folder = folder_of(reader, "reader such as mini")
         ours = store.is_model(folder) if folder is not None else not HUB_ID.fullmatch(str(reader))
         if ours and folder is None and parse(str(reader)).name not in registry.names("ranker"):
             raise UsageError(f"there is no reader {str(reader)!r}; {_FIX}, or none to quote whole sentences")

@@ -67,14 +67,15 @@ def kept_in(spec: str, settings: Mapping[str, Setting]) -> Ranker | None:
     return open_model(folder, **said)
 
 
-def folder_of(spec: str | Path) -> Path | None:
-    """The folder that is meant; None if it is a ranker's name or a Hugging Face id.
+def folder_of(spec: str | Path, such: str = "ranker such as bm25") -> Path | None:
+    """The folder meant; None if it is a ranker's name or a Hugging Face id. Errors name `such` a thing.
 
     A name goes before a folder that is called alike; what looks like a path must be there.
     """
     name = str(spec).partition("(")[0].strip()
     if isinstance(spec, str) and not spec.strip():
-        raise UsageError("the name of the ranker is empty; name one such as bm25, or the folder of a model")
+        kind, _, one = such.partition(" ")
+        raise UsageError(f"the name of the {kind} is empty; name one {one}, or the folder of a model")
     if isinstance(spec, str) and name in registry.names("ranker"):
         return None
     folder = Path(spec).expanduser()
@@ -83,7 +84,7 @@ def folder_of(spec: str | Path) -> Path | None:
     a_path = name.startswith((".", "~", os.sep)) or name.endswith(("/", os.sep)) or name.count("/") > 1
     if isinstance(spec, Path) or a_path:
         what = "is a file, not a folder" if folder.exists() else "no such folder"
-        raise DataError(what, path=spec, fix="name the folder of a model, or a ranker such as bm25")
+        raise DataError(what, path=spec, fix=f"name the folder of a model, or a {such}")
     return None
 
 

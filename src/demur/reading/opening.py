@@ -20,7 +20,7 @@ def reader(spec: str | Path | Reader, **settings: Setting) -> Reader:
     if isinstance(spec, Reader):
         refuse_settings(spec, settings)
         return spec
-    folder = folder_of(spec)
+    folder = folder_of(spec, "reader such as mini")
     if folder is not None and store.is_model(folder):
         found = open_model(folder, **settings)
         if not isinstance(found, Reader):
