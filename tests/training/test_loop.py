@@ -108,3 +108,31 @@ def test_a_loss_that_is_no_number_ends_training_and_is_not_kept(loss: float, tmp
     with pytest.raises(UsageError, match=r"diverged.*lower learning_rate"):
         fit(net, STEPS, loss_of, schedule, tmp_path / "ck.safetensors", lambda facts: None)
     assert taken == 4 and all(weight.isfinite().all() for weight in net.parameters())
+
+
+def test_a_snapshot_is_what_the_whole_training_had_after_that_epoch(tmp_path: Path) -> None:
+    def taught(until: int, checkpoint: Path | None = None) -> tuple[list[Any], list[dict[str, Any]]]:
+        """The weights after each epoch, and what was said."""
+        torch.manual_seed(2)
+        net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Dropout(0.5), torch.nn.Linear(3, 1))
+        after: list[dict[str, Any]] = []
+        said: list[dict[str, Any]] = []
+
+        def loss_of(step: Any) -> tuple[torch.Tensor, int]:
+            return (net(torch.ones(len(step), 2)) ** 2).mean(), len(step)
+
+        def judge() -> float:
+            after.append({name: value.detach().clone() for name, value in net.state_dict().items()})
+            return float(len(after))  # the last is the best
+
+        schedule = Schedule(0.05, precision="fp32", minutes=0, until=until)
+        fit(net, STEPS, loss_of, schedule, checkpoint, said.append, ends=[4, 8, 12], judge=judge)
+        return after, said
+
+    whole, _ = taught(0)
+    first, said = taught(1, tmp_path / "ck.safetensors")
+    assert len(whole) == 3 and len(first) == 1
+    assert all(torch.equal(whole[0][name], first[0][name]) for name in first[0])
+    assert [each["share"] for each in said if "share" in each][-1] == 1, "a bar that comes to its end"
+    rest, _ = taught(0, tmp_path / "ck.safetensors")
+    assert len(rest) == 2 and all(torch.equal(whole[2][name], rest[1][name]) for name in rest[1])

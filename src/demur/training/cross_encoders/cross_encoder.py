@@ -253,7 +253,7 @@ class CrossEncoder(Trainer):
             accumulate=max(self.accumulate, 1),
             patience=self.patience,
             quick=self.quick,
-            **({"minutes": self.checkpoint} if self.checkpoint else {}),
+            minutes=self.checkpoint or Schedule.minutes,
         )
         more: dict[str, Any] = {"ends": over, "objective": objective, "judge": judge}
         with caught(network, objective.wants) as held:

@@ -40,7 +40,8 @@ class Schedule:
     """How fast a network learns: the rate rises over `warmup` of the steps, then falls to nothing.
 
     The gradients of `accumulate` steps make one; with `patience`, training ends after so many epochs without
-    a gain. With `quick`, attention has no dropout, see `demur.nets.transformers.attention`.
+    a gain. With `quick`, attention has no dropout, see `demur.nets.transformers.attention`. With `until`, it
+    ends after so many epochs, at the rates of all of them: what stands in the middle of a longer training.
     """
 
     learning_rate: float
@@ -53,6 +54,7 @@ class Schedule:
     accumulate: int = 1
     patience: int = 0
     quick: bool = False
+    until: int = 0
 
     def rate(self, step: int, steps: int) -> float:
         """The share of the learning rate at a step."""
@@ -103,9 +105,10 @@ def fit(
         for told in at.log:
             report({**told, "resumed": True})
         updates = list(_updates(steps, ends or [len(steps)], schedule.accumulate * shared.world))
+        end = sum(epoch <= schedule.until for _, epoch in updates) if schedule.until else len(updates)
         said = kept = time.monotonic()
         pairs = 0
-        for number in range(at.step, len(updates)):
+        for number in range(at.step, end):
             parts, epoch = updates[number]
             for group in optimiser.param_groups:
                 group["lr"] = schedule.learning_rate * schedule.rate(number, len(updates))
@@ -120,13 +123,13 @@ def fit(
             at.took(mean)
             pairs += seen
             now = time.monotonic()
-            last = at.step == len(updates)
+            last = at.step == end
             if now - said > _SAY or last:
                 waiting = {
                     "pairs_per_second": pairs / max(now - said, 1e-9),
-                    "seconds_left": (now - said) / max(pairs, 1) * seen * (len(updates) - at.step),
+                    "seconds_left": (now - said) / max(pairs, 1) * seen * (end - at.step),
                 }
-                share = {"step": at.step, "steps": len(updates), "share": at.step / len(updates)}
+                share = {"step": at.step, "steps": end, "share": at.step / end}
                 report({**share, "loss": at.average, **waiting})
                 said, pairs = now, 0
             if ends and (last or updates[number + 1][1] != epoch):
@@ -139,11 +142,11 @@ def fit(
                     at.keep_if_best(epoch, facts["dev"], network)
                     network.train()
                     if 0 < schedule.patience <= epoch - at.best_epoch:
-                        at.step = len(updates)
+                        at.step = end
                 at.total, at.taken = 0.0, 0
                 at.log.append(facts)
                 report(facts)
-            over = at.step == len(updates)
+            over = at.step == end
             if (
                 checkpoint is not None
                 and shared.rank == 0

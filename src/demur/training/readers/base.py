@@ -51,6 +51,7 @@ class ReaderTrainer(Trainer):
     null: str
     patience: int
     device: str
+    until: int
     quick: bool = False
 
     def _checked(self) -> None:
@@ -59,6 +60,8 @@ class ReaderTrainer(Trainer):
             raise UsageError(
                 "epochs and tokens must be 1 or more; accumulate and patience must not be below 0"
             )
+        if not 0 <= self.until <= self.epochs:
+            raise UsageError(f"until={self.until} must be from 1 to epochs={self.epochs}, or 0 for all")
         for name, measure in {"early": self.early, "null": self.null}.items():
             if measure not in (*NEVER, "EM", "F1"):
                 raise UsageError(f"{name}={measure!r} is not known; use {name}=F1 or EM, or leave it out")
@@ -146,6 +149,7 @@ class ReaderTrainer(Trainer):
             accumulate=max(self.accumulate, 1),
             patience=self.patience,
             quick=self.quick,
+            until=self.until,
         )
         over = np.cumsum([len(order) for order in orders]).tolist()
         steps = [step for order in orders for step in order]

@@ -30,7 +30,8 @@ class SpanReader(ReaderTrainer):
     dev set, the best epoch's weights win; with `patience`, training ends after so many epochs without a gain.
     With `null=F1` (or EM) the dev set says too how much likelier no answer may be before none is given. Where
     every question has an answer, the reader will always give one. With `quick` attention has no dropout,
-    which on a CPU saves a tenth of the time, and more where texts are long.
+    which on a CPU saves a tenth of the time, and more where texts are long. With `until`, training ends after
+    so many of the `epochs`, at the learning rates of all of them: a snapshot of the longer training.
     """
 
     name: ClassVar[str] = "span-reader"
@@ -49,6 +50,7 @@ class SpanReader(ReaderTrainer):
     device: str = ""
     quick: bool = False
     null: str = ""
+    until: int = 0
 
     def __post_init__(self) -> None:
         self._checked()
@@ -80,7 +82,8 @@ class Bidaf(ReaderTrainer):
     numbers. Windows of `max_length` words begin `stride` words after each other, and a step is as many of
     them as `tokens` words allow. With `early=F1` (or EM) and a dev set, the best epoch's weights win; with
     `null=F1` (or EM) it says too how much likelier no answer may be before none is given. Where every
-    question has an answer, it will always give one.
+    question has an answer, it will always give one. With `until`, training ends after so many of the
+    `epochs`, at the learning rates of all of them: a snapshot of the longer training.
     """
 
     name: ClassVar[str] = "bidaf"
@@ -103,6 +106,7 @@ class Bidaf(ReaderTrainer):
     patience: int = 0
     device: str = ""
     null: str = ""
+    until: int = 0
 
     def __post_init__(self) -> None:
         self._checked()
