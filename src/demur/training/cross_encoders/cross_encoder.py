@@ -246,6 +246,7 @@ class CrossEncoder(Trainer):
         orders = [list(self._steps(longest, sizes, epoch)) for epoch in range(self.epochs)]
         steps = [step for order in orders for step in order]
         over = np.cumsum([len(order) for order in orders]).tolist()
+        kept: dict[str, Any] = {"minutes": self.checkpoint} if self.checkpoint else {}
         schedule = Schedule(
             self.learning_rate,
             precision=self.precision,
@@ -253,7 +254,7 @@ class CrossEncoder(Trainer):
             accumulate=max(self.accumulate, 1),
             patience=self.patience,
             quick=self.quick,
-            minutes=self.checkpoint or Schedule.minutes,
+            **kept,
         )
         more: dict[str, Any] = {"ends": over, "objective": objective, "judge": judge}
         with caught(network, objective.wants) as held:
