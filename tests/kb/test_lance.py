@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -131,6 +132,24 @@ def test_a_table_of_leases_that_is_being_made_is_waited_for(
     kb = KnowledgeBase(address)
     for number in range(2):
         assert kb.put("one", [Passage("1", f"{number} rakes.")]).status in ("added", "changed")
+
+
+def test_no_sign_of_life_is_written_while_tables_are_dropped(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drop, signs = Lake.drop, []
+
+    def slow(lake: Lake, name: str) -> None:
+        if name == lease.LEASES:
+            before = lake.table(name).version
+            time.sleep(4 * lease.BEAT)
+            signs.append(lake.table(name).version - before)
+        drop(lake, name)
+
+    monkeypatch.setattr(Lake, "drop", slow)
+    write(tmp_path, {"a.csv": "no,such\ncolumns,here"})
+    assert [each.status for each in KnowledgeBase(address).add(tmp_path / "a.csv")] == ["skipped"]
+    assert signs == [0]
 
 
 def test_labels_are_kept_while_files_are_read_and_none_is_lost(kb: KnowledgeBase) -> None:

@@ -31,18 +31,26 @@ T = TypeVar("T")
 
 
 @contextmanager
-def held(lake: Lake, name: str, wait: float) -> Iterator[None]:
-    """A block that one process at a time is in."""
+def held(lake: Lake, name: str, wait: float) -> Iterator[Callable[[], None]]:
+    """A block that one process at a time is in.
+
+    What it is given ends its signs of life: whoever drops the tables calls it first, or a sign that is
+    written meanwhile leaves a table of leases that nobody can read.
+    """
     me = secrets.token_hex(8)
     _take(lake, name, me, wait)
     over = Event()
     beating = Thread(target=_beat, args=(lake, name, me, over), daemon=True)
     beating.start()
-    try:
-        yield
-    finally:
+
+    def be_still() -> None:
         over.set()
         beating.join()
+
+    try:
+        yield be_still
+    finally:
+        be_still()
         with suppress(DemurError, NoTable):  # it ends by itself
             _changed(lake, f"name = '{name}' AND owner = '{me}'", "")
 

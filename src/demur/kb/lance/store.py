@@ -39,7 +39,7 @@ class Published:
         self.lake = Lake(address)
         self.words, self.meanings = LakeWords(), LakeMeanings(self.lake)
         self._truth: PublishedTruth | None = None
-        self._written = False
+        self._be_still: Callable[[], None] | None = None
         self._folder: Path | None = None
 
     @property
@@ -64,7 +64,7 @@ class Published:
                 raise DataError("there is no knowledge base", path=str(self.path), fix=fix)
             self._make(stem)
         self._truth = self.words.truth = PublishedTruth(self.lake)
-        if self._written:
+        if self._be_still:
             self._truth.begin()
         return self._truth
 
@@ -85,6 +85,8 @@ class Published:
         if self._truth is not None and self.there:
             self._truth.check()
             if not self._truth.pin().number:
+                if self._be_still:
+                    self._be_still()
                 for table in (RECORDS, PASSAGES, OCCURRENCES, VECTORS, lease.LEASES):
                     self.lake.drop(table)
         self._truth = self.words.truth = None
@@ -102,15 +104,14 @@ class Published:
     @contextmanager
     def writing(self, wait: float) -> Iterator[None]:
         """A block in which no other process changes passages."""
-        with lease.held(self.lake, "write", wait):
-            self._written = True
+        with lease.held(self.lake, "write", wait) as self._be_still:
             try:
                 if self._truth is not None:
                     self._truth.wait = wait
                     self._truth.begin()
                 yield
             finally:
-                self._written = False
+                self._be_still = None
                 if self._truth is not None:
                     self._truth.end()
 
