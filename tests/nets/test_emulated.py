@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -64,9 +65,8 @@ def test_it_is_taken_where_the_processor_has_no_bf16(
     monkeypatch: pytest.MonkeyPatch, ratio: float, taken: str, mode: bool
 ) -> None:
     monkeypatch.setattr(precision, "ratio", lambda: ratio)
-    asked: list[int] = []
-    rounded = emulated._rounded
-    monkeypatch.setattr(emulated, "_rounded", lambda value: (asked.append(1), rounded(value))[1])
+    rounded = Mock(wraps=emulated._rounded)
+    monkeypatch.setattr(emulated, "_rounded", rounded)
     with precision.casting(taken, "cpu"):
         out = f.linear(torch.ones(2, 3), torch.ones(4, 3))
-    assert bool(asked) == mode and out.dtype == precision.dtype(taken)
+    assert rounded.called == mode and out.dtype == precision.dtype(taken)
