@@ -31,8 +31,8 @@ The same seed on the same machine with as many threads gives the same weights, t
 trainer: a test holds it (`tests/golden/test_golden.py`). With another number of threads, or on a
 processor with other instructions, sums are added up in another order. The last digits of a step then
 differ, training carries the difference on, and after some epochs it is like having drawn another seed.
-Transformers learn in bf16 in the stored results. A processor without bf16 multiplies the same rounded numbers in
-fp32 ([how](decisions/022-precision-by-what-is-there.md)), so it can make them anew in a fifth more time than fp32 takes.
+Transformers learn in bf16 in the stored results. A processor without bf16 multiplies the same rounded
+numbers in fp32 ([how](decisions/022-precision-by-what-is-there.md)), which takes a fifth longer than fp32.
 
 `make determinism` measures it: each trainer learns from a few questions on one thread, then again,
 then on two threads, and then with no more than AVX2. A cell says *same bits*, or by how much the furthest

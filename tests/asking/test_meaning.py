@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +14,10 @@ from demur.asking.meaning import chance, finding
 from demur.asking.meaning.finding import find, vectors
 from demur.asking.meaning.ranker import by_meaning
 from demur.asking.packaged import MEANING
+from demur.asking.reading import Look
 from demur.embedders.base import Vectors
 from demur.kb.base import Passages
-from demur.types import Abstention, Answer
+from demur.types import Abstention, Answer, SeenPassage, Span
 
 ROWS = [
     Passage(
@@ -216,3 +217,35 @@ def test_a_question_of_nothing_has_no_answer(question: str) -> None:
     answer = Session.open(Library(ROWS), "meaning").ask(question)
     assert isinstance(answer, Abstention) and not len(answer.ranking)
     assert answer.reason == "the question has no words to look for"
+
+
+class Last:
+    """A reader that quotes the last word of what it is given."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def look(self, question: str, passages: Sequence[str]) -> Sequence[SeenPassage]:
+        self.seen += passages
+        ends = [(text.rstrip(".").rindex(" ") + 1, len(text) - 1, text) for text in passages]
+        return [Look(0.0, Span(start, end, text[start:end]), 0.5) for start, end, text in ends]
+
+
+TEXT = [Passage("1", "The desk opens at nine. Nobody is there on Sundays.", heading="Hours")]
+
+
+def test_another_reader_quotes_what_was_found_by_meaning() -> None:
+    question, reader = "When does the desk open?", Last()
+    usual = Session.open(Library(TEXT), MEANING).ask(question)
+    other = Session.open(Library(TEXT), MEANING, reader=reader).ask(question)
+    assert isinstance(usual, Answer) and isinstance(other, Answer)
+    assert usual.span is not None and usual.span.text == "nine" and reader.seen
+    assert other.span is not None and other.span.text == "Sundays"
+    assert (usual.confidence, usual.score) == (other.confidence, other.score), "who quotes ranks nothing"
+
+
+def test_without_a_reader_what_was_found_by_meaning_is_quoted_by_sentences() -> None:
+    found = Session.open(Library(TEXT), MEANING, reader="none").ask("When does the desk open?")
+    assert isinstance(found, Answer) and found.span is not None
+    assert found.span == found.candidate.extra["sentence"] and found.span.text == "The desk opens at nine."
+    assert "look" not in found.candidate.extra

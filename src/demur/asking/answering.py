@@ -9,7 +9,7 @@ from demur.asking.gates.gate import Gate
 from demur.asking.meaning.ranker import LEAST
 from demur.asking.quoting import around, asked, found, quote, same
 from demur.asking.reading import Look, looks, within
-from demur.asking.searching import Search, with_look
+from demur.asking.searching import Search, with_look, without_look
 from demur.types import Abstention, Answer, Candidate, Ranking, Verdict
 
 
@@ -30,7 +30,7 @@ class Asked:
         return asked(self.question, self.search.library.stem)
 
     def result(self, top: int, reader: object | None = None) -> Answer | Abstention:
-        """The answer or the abstention, with the best passages; a reader reads those not read already.
+        """The answer or the abstention, with the best passages, read by the reader.
 
         Where somebody has written an answer under this very question, that is the answer: neither a reader's
         doubts nor a gate for given candidates are asked about it. A gate for these files is, as it was
@@ -41,8 +41,7 @@ class Asked:
         there = None if judged else self._written()
         ranking = self.ranking if there is None else _first(self.ranking, there)
         best = ranking.candidates[:top]
-        if reader is not None:
-            best = self._read(reader, best)
+        best = self._read(reader, best)
         told = tuple(map(self._told, best))
         if told and (unseen := sum(also_answers(told[0], each) for each in ranking.candidates[top:])):
             told = (replace(told[0], extra={**told[0].extra, "also_answered_by": unseen}), *told[1:])
@@ -100,9 +99,11 @@ class Asked:
         given = tuple(replace(each, text=_above(each) + each.text) for each in self.ranking.candidates)
         return gate.judge(replace(self.ranking, candidates=given))
 
-    def _read(self, reader: object, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
-        """The candidates with what the reader sees in each."""
-        if all("look" in candidate.extra for candidate in candidates):
+    def _read(self, reader: object | None, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+        """The candidates with what the reader sees in each, whoever has read them to rank them."""
+        if reader is None:
+            return tuple(map(without_look, candidates))
+        if reader is self.search.ranker and all("look" in candidate.extra for candidate in candidates):
             return candidates
         texts = [_above(candidate) + candidate.text for candidate in candidates]
         return tuple(map(with_look, candidates, looks(reader, self.question, texts)))

@@ -116,3 +116,8 @@ def candidate(library: Passages, place: int) -> Candidate:
 def with_look(candidate: Candidate, look: Look) -> Candidate:
     """The candidate with what was seen in it."""
     return replace(candidate, extra={**candidate.extra, "look": look})
+
+
+def without_look(candidate: Candidate) -> Candidate:
+    """The candidate without what was seen in it by who ranked it, so that nobody quotes that."""
+    return replace(candidate, extra={name: each for name, each in candidate.extra.items() if name != "look"})

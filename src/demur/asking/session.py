@@ -8,31 +8,22 @@ from pathlib import Path
 from threading import RLock
 from typing import TypeGuard, cast
 
-from demur.asking import packaged
 from demur.asking.answering import Asked
 from demur.asking.gates.base_gate import BaseGate, lapse_of
-from demur.asking.gates.gate import (
-    NONE,
-    Gate,
-    check_search,
-    find_gate,
-    gate_of_rows,
-    open_gate,
-    second_ranker_of,
-)
+from demur.asking.gates.choosing import chosen, judging, of_base
+from demur.asking.gates.gate import Gate
 from demur.asking.gates.rules import Rule
 from demur.asking.library import AS_FOUND, Documents, Library, second_ranker
 from demur.asking.meaning.budget import milliseconds
-from demur.asking.meaning.ranker import LEAST, ByMeaning, by_meaning
-from demur.asking.meaning.tending import check_vectors, tend
+from demur.asking.meaning.ranker import by_meaning
+from demur.asking.meaning.tending import tend
 from demur.asking.packaged import MEANING
-from demur.asking.reading import check_quotes, looks, reader_for, reads
+from demur.asking.reading import looks, reader_for, reads
 from demur.asking.searching import DEPTH, Search
-from demur.errors import DemurError, UsageError
+from demur.errors import UsageError
 from demur.kb.base import Passages, Searchable
 from demur.kb.read import ReadBase
 from demur.rankers import Ranker
-from demur.risk.thresholds.bounds import check_promise
 from demur.types import Abstention, Answer, Ranking
 
 _ONE_AT_A_TIME = RLock()  # models are shared by sessions, and some change while they run
@@ -52,6 +43,8 @@ class Session:
     rule: Rule = field(default_factory=Rule)
     of_rows: Rule | None = None
     """The rule where the first passage has a question of its own, as in an FAQ, if that is another."""
+    who: str | Path | Ranker = MEANING
+    """The ranker, as it was named or chosen."""
 
     @classmethod
     def open(
@@ -75,7 +68,7 @@ class Session:
         base = asked if isinstance(asked, ReadBase) else None
         lapse_of(lapse, base is not None, gate)
         ours = base is not None and gate is None and (risk is None or ranker is None)
-        who, judge = _of_base(base, ranker, risk) if base and ours else _chosen(ranker, gate, risk)
+        who, judge = of_base(base, ranker, risk) if base and ours else chosen(ranker, gate, risk)
         most = lapse_of(lapse, True, judge if named else None)  # the base may have its gate later
         if budget is not None and who != MEANING:
             what = "a budget says how much is read again after finding by meaning"
@@ -92,39 +85,20 @@ class Session:
         known = who if who in (*AS_FOUND, MEANING) else second_ranker(who)
         search = searching(library, known, budget)
         quoting = reader_for(reader, search.ranker)
-        rows = gate_of_rows(judge) if gate is None and judge is not None else None
-        rule, of_rows = Rule(judge), None if rows is None else Rule(rows)
-        if judge is not None:
-            try:
-                check_vectors(library, who)
-                if base is not None and BaseGate.of(judge) is not None:
-                    rule = Rule(BaseGate.opened(judge, search, quoting, most))
-                else:
-                    check_search(judge, search)
-                    check_quotes(judge, quoting)
-            except UsageError as error:
-                why = str(error)
-                if isinstance(search, ByMeaning) and search.read < search.wanted:
-                    what = f"within {budget} {search.read} passages are read"
-                    fix = "allow more time, or leave the budget out"
-                    why = f"{what}, its promise is for {search.wanted}; {fix}"
-                    if named:
-                        raise UsageError(f"the gate does not hold: {why}") from None
-                if named:
-                    raise
-                rule, of_rows = rule.set_aside(), None if of_rows is None else of_rows.set_aside()
-                if rule.least > LEAST:
-                    apart = "" if of_rows is None else f" (in an FAQ, {of_rows.least:.2g})"
-                    stays = f"what is less likely than {rule.least:.2g}{apart} is no answer"
-                    _log.warning("the gate is set aside: %s; its threshold stays: %s", why, stays)
-                else:
-                    _log.warning("no gate is set: %s", why)
+        judged = judging(judge, search, quoting, who, most, named, gate is None, budget)
         search = replace(search, reading=quoting is not None and quoting is search.ranker)
-        return cls(search, quoting, rule, of_rows)
+        return cls(search, quoting, *judged, who)
 
     def judged_by(self, gate: Gate | None, of_rows: Gate | None = None) -> Session:
         """The same with another gate, and perhaps one of their own for rows of an FAQ."""
         return replace(self, rule=Rule(gate), of_rows=None if of_rows is None else Rule(of_rows))
+
+    def gated_as_now(self, lapse: float) -> Session:
+        """The same with the gate that its knowledge base has now; without one, as if it never had any."""
+        if not isinstance(self.library, ReadBase):
+            return self
+        rule, of_rows = judging(of_base(self.library, self.who)[1], self.search, self.reader, self.who, lapse)
+        return replace(self, rule=rule, of_rows=of_rows)
 
     def as_of_now(self) -> Session:
         """The same; if its gate was calibrated on a knowledge base, with what has changed there since."""
@@ -246,48 +220,3 @@ def searching(library: Passages, who: str | Path | Ranker, budget: str | None = 
             tend(library)
         return by_meaning(library, budget=budget)
     return Search(library, None if who in AS_FOUND else second_ranker(who))
-
-
-def _of_base(
-    base: ReadBase, ranker: str | Path | Ranker | None, risk: float | None
-) -> tuple[str | Path | Ranker, Gate | None]:
-    """The ranker and the gate of a knowledge base; without one for this risk, those that come with demur."""
-    if not base.gate_state():
-        return _chosen(ranker, None, risk)
-    try:
-        promised = open_gate(base.gate_file()).certificate.risk
-        if risk is None or risk == promised:
-            return _chosen(ranker, base.gate_file(), risk)
-        why = f"it is for a risk of {promised:g}, not of {risk:g}; demur calibrate --kb makes another"
-    except DemurError as error:
-        why = str(error)
-    found = _chosen(ranker, None, risk)
-    taken = "the gate that comes with demur is taken, not that of this base"
-    _log.warning("%s: %s", "no gate is set" if found[1] is None else taken, why)
-    return found
-
-
-def _chosen(
-    ranker: str | Path | Ranker | None, gate: str | Path | Gate | None, risk: float | None
-) -> tuple[str | Path | Ranker, Gate | None]:
-    """The ranker that scores again what is found, and the gate: as named, or those that come with demur."""
-    if risk is not None:
-        check_promise(risk)
-    if ranker is None and (gate is None or gate == NONE):
-        ranker = packaged.usual()
-        if ranker is None:
-            what = "the model %s did not come with this copy of demur: BM25 answers alone"
-            _log.warning(what, packaged.NAME)
-            ranker = AS_FOUND[0]
-    if gate is None or isinstance(gate, str | Path):
-        spec = ranker.spec if isinstance(ranker, Ranker) else ranker
-        opened: Gate | None = find_gate(gate, spec, files=True, risk=risk)
-    else:
-        opened = gate
-        promised = gate.certificate.get("risk")
-        if risk is not None and risk != promised:
-            what = f"the gate promises a risk of {promised}, not of {risk:g}"
-            raise UsageError(f"{what}; leave the risk out, or name a folder with several gates")
-    if ranker is None and opened is not None:
-        ranker = second_ranker_of(opened)
-    return AS_FOUND[0] if ranker is None else ranker, opened

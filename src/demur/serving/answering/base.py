@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from demur.asking import Session
 from demur.asking.gates.base_gate import LAPSE, BaseGate, lapse_of, made_on
-from demur.asking.gates.gate import open_gate
 from demur.asking.meaning import finding
 from demur.asking.meaning.ranker import ByMeaning
-from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.risk.gates.gate import Gate as SavedGate
 from demur.types import Abstention, Answer, Ranking
@@ -32,12 +30,16 @@ class Base:
     """
 
     def __init__(
-        self, path: Path | Elsewhere, session: Session, own_gate: bool, lapse: float = LAPSE
+        self,
+        path: Path | Elsewhere,
+        session: Session,
+        own_gate: bool,
+        seen: object = None,
+        lapse: float = LAPSE,
     ) -> None:
         self.path, self.lapse = path, lapse
-        self._plain, self._own_gate = session, own_gate
-        self._session = session
-        self._seen: object = None
+        self._session, self._own_gate = session, own_gate
+        self._seen = seen
         self._asking, self._looking, self._writing = RLock(), Lock(), Lock()
         self._look, self._write = KnowledgeBase(path), KnowledgeBase(path)
 
@@ -57,15 +59,14 @@ class Base:
         asked.tended = tended
         asked.refresh()
         own = gate is None and risk is None
+        seen = asked.gate_state()
         session = Session.open(asked, ranker, gate, reader, risk, lapse=lapse)
-        if own and asked.gate_state() and session.gate:  # it is taken up, and given up, as it is there
-            session = session.judged_by(None)
-        return cls(asked.path, session, own, lapse_of(lapse, True))
+        return cls(asked.path, session, own, seen, lapse_of(lapse, True))
 
     @property
     def library(self) -> KnowledgeBase:
         """What the session asks."""
-        found = self._plain.library
+        found = self._session.library
         assert isinstance(found, KnowledgeBase)
         return found
 
@@ -83,7 +84,7 @@ class Base:
         """What is found for a question before any gate, and the hash of all that decides it."""
         with self._asking:
             self.library.refresh()
-            search = self._plain.search
+            search = self._session.search
             return search.fingerprint, search.find(question)
 
     def current(self) -> Session:
@@ -97,12 +98,12 @@ class Base:
     def data(self) -> str:
         """What a certificate made now says of its data."""
         with self._asking:
-            return made_on(self._plain.search)
+            return made_on(self._session.search)
 
     @property
     def qualifier(self) -> str:
         """What says how sure an answer is, if a gate is calibrated here."""
-        search = self._plain.search
+        search = self._session.search
         if isinstance(search, ByMeaning):
             return "top"  # a chance already
         return "mini" if search.ranker is not None and search.ranker.spec.startswith("mini(") else "margin"
@@ -110,7 +111,7 @@ class Base:
     @property
     def search(self) -> Any:
         """What finds passages here, as a ranker."""
-        return self._plain.search
+        return self._session.search
 
     @property
     def uploads(self) -> Path:
@@ -163,13 +164,6 @@ class Base:
         if seen == self._seen:
             return
         self._seen = seen
-        self._session = self._plain
-        if not seen:
-            return
-        try:
-            saved = open_gate(self.library.gate_file())
-            gate = BaseGate.opened(saved, self._plain.search, self._plain.reader, self.lapse)
-            self._session = self._plain.judged_by(gate)  # rows of an FAQ, too
+        self._session = self._session.gated_as_now(self.lapse)
+        if isinstance(self._session.gate, BaseGate):
             _log.info("the gate of the base is in force")
-        except DemurError as error:
-            _log.warning("no gate is set: %s", error)

@@ -45,6 +45,8 @@ class Service:
     """The knowledge base that is asked, if the documents are one."""
     passing: TemporaryDirectory[str] | None = None
     """A folder that goes with the service."""
+    unnamed: bool = True
+    """Whether nobody named a gate."""
 
     @classmethod
     def over(
@@ -64,8 +66,8 @@ class Service:
         """
         given = Given.open(ranker, gate, reader)
         base = Base.open(path, ranker, gate, reader, risk, lapse, tended)
-        service = cls(given, base.current(), name or base.path.name, base=base)
-        service._find_risks(gate is None)
+        service = cls(given, base.current(), name or base.path.name, base=base, unnamed=gate is None)
+        service._find_risks()
         service.warm()
         return service
 
@@ -88,8 +90,8 @@ class Service:
         session = None
         if documents is not None:
             session = Session.open(documents(), ranker, gate, reader, risk, stem)
-        service = cls(given, session, name)
-        service._find_risks(gate is None)
+        service = cls(given, session, name, unnamed=gate is None)
+        service._find_risks()
         service.warm()
         return service
 
@@ -176,6 +178,8 @@ class Service:
             raise NotHere(f"the documents here are called {self.name!r}; leave out kb, or set it to that")
         if self.base is not None:
             self.session = self.base.current()
+            if not self.sessions:  # its own gate may be gone, and those that come with demur in force
+                self._find_risks()
         if self.base is not None and (risk is None or not self.sessions or self.of_base is not None):
             mine = self.gate
             if risk is None or (mine is not None and abs(mine.certificate.risk - risk) < 1e-9):
@@ -191,7 +195,7 @@ class Service:
         known_risks = ", ".join(f"{each:g}" for each in sorted(self.sessions)) or "none"
         raise NotHere(f"no gate here promises a risk of {risk:g}; there are gates for: {known_risks}")
 
-    def _find_risks(self, unnamed: bool) -> None:
+    def _find_risks(self) -> None:
         """Note the gates that lie beside the one in use and are for the same ranker.
 
         A gate that nobody named leaves rows of an FAQ to another of its risk, if there is one.
@@ -205,5 +209,5 @@ class Service:
         for gate in gates(Path(mine.place)).gates:
             alike = gate.certificate.ranker_fingerprint == mine.certificate.ranker_fingerprint
             if alike and is_for_files(gate) == is_for_files(mine):
-                rows = gate_of_rows(gate) if unnamed else None
+                rows = gate_of_rows(gate) if self.unnamed else None
                 self.sessions.setdefault(gate.certificate.risk, self.session.judged_by(gate, rows))
