@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,29 @@ def test_a_lapse_is_a_share_of_a_base_in_python_too(
         with pytest.raises(UsageError, match="this gate makes none"):
             kb.ask(QUESTION, gate=gate, lapse=0.1)
     kb.close()
+
+
+def test_a_server_goes_by_the_gate_that_ask_does_whatever_becomes_of_the_bases_own(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(monkeypatch, "calibrate", "meaning", "--kb", str(path), "--risk", "0.25") == 0
+    gate = path / "gate.json"
+    own = gate.read_bytes()
+    running = Service.over(path)
+    seen = []
+    for content in (own, b"{", own, None):
+        gate.unlink(missing_ok=True)
+        if content is not None:
+            gate.write_bytes(content)
+        begun = Service.over(path)
+        with closing(KnowledgeBase(path)) as kb:
+            said = kb.ask(QUESTION)
+        told = [said, running.ask(QUESTION), begun.ask(QUESTION)]
+        assert len({(each.threshold, str(each.certificate), each.confidence) for each in told}) == 1
+        assert said.certificate is not None
+        seen.append("tools.kb" in said.certificate["data"])
+        assert (running.of_base is not None, begun.of_base is not None) == (seen[-1], seen[-1])
+        begun.close()
+    assert seen == [True, False, True, False]
+    assert running.ask(QUESTION, risk=0.3).certificate is not None, "those that come with demur"
+    running.close()

@@ -192,6 +192,15 @@ def test_few_labels_do_not_say_that_more_would_not_help() -> None:
         choose(np.arange(30) / 100, np.ones(30, np.bool_), 0.1, 0.05, grid=as_grid([-np.inf]))
 
 
+def test_where_the_surest_answers_are_right_more_labels_may_help() -> None:
+    sure, wrong = np.arange(60) / 60, np.arange(60) < 53  # the seven surest are right, all others wrong
+    with pytest.raises(NoThreshold, match="label more: it takes 29 answers if none is wrong"):
+        choose(sure, wrong, 0.1, 0.05, grid=as_grid([-np.inf]))
+    wrong[-4:-1] = True
+    with pytest.raises(NoThreshold, match="more labels would not help"):
+        choose(sure, wrong, 0.1, 0.05, grid=as_grid([-np.inf]))
+
+
 def test_so_many_more_labels_mostly_do() -> None:
     """The forecast is for errors as frequent as seen, so about half of the time it is enough."""
     enough = tried = 0

@@ -27,6 +27,7 @@ STARTS = 4
 GRID = 50  # thresholds made of the questions kept apart
 _APART = 1_000  # questions kept apart at most: more would not place the thresholds better
 _SEEN = 20  # answers; a rate over fewer foretells nothing
+_SUREST = 5  # answers: where so many or more of the surest are right, there is hope
 
 Rule = Callable[[Labelled, float, float, FloatArray, int], tuple[float, float] | None]
 
@@ -193,9 +194,14 @@ class Evidence:
         return None if self._hopeless(risk, delta) else accepted_needed(0, risk, self._level(risk, delta))
 
     def _hopeless(self, risk: float, delta: float) -> bool:
-        """Whether too many are wrong wherever tests start, and not by chance: more labels would not help."""
+        """Whether too many are wrong wherever one looks, and not by chance: more labels would not help.
+
+        One looks where tests start, and at the surest answers, though they are too few to tell a rate.
+        """
+        surest = self.tested.confidence[::-1][_SUREST - 1 : _SEEN - 1]
         seen = [(n, k) for n, k, _ in self._starts(risk, delta)]
         enough = any(n >= _SEEN for n, _ in seen)
+        seen += self._pairs(surest)
         return enough and all(float(surprise(k, n, risk)) <= delta for n, k in seen)
 
     def _starts(self, risk: float, delta: float) -> list[tuple[int, int, float]]:

@@ -224,6 +224,7 @@ def missing_labels(evidence: Evidence | None, certifying: int, risk: float, delt
     """How many more labels a risk takes, those that fit among them; None if too many answers are wrong.
 
     Few answers tell no rate of errors, for any risk: then it is the least that would do if none were wrong.
+    So it is where too many are wrong at each threshold that tells a rate, but the surest answers are right.
     A risk takes no fewer than a looser one that cannot be promised yet.
     """
     found: list[int] = []
@@ -232,6 +233,7 @@ def missing_labels(evidence: Evidence | None, certifying: int, risk: float, delt
             more: int | None = max(1, (accepted_needed(0.0, level, delta / STARTS) or 0) - certifying)
         else:
             more = 0 if evidence.choice(level, delta) is not None else evidence.more_labels(level, delta)
+            more = evidence.fewest(level, delta) if more is None else more
         if more is None:
             return None
         found.append(more)
