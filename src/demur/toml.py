@@ -17,8 +17,9 @@ T = TypeVar("T")
 
 def read_toml(kind: type[T], path: str | Path) -> T:
     """The dataclass that a file describes; what is wrong with it is one line with the file's name."""
+    text = whole(path)
     try:
-        return build(kind, tomllib.loads(whole(path)))
+        return build(kind, tomllib.loads(text))
     except UsageError as error:
         raise DataError(str(error), path=path) from None
     except (ValueError, RecursionError) as error:  # thousands of digits or brackets are no TOMLDecodeError

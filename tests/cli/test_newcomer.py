@@ -18,6 +18,7 @@ FILES = {
     "tabs.csv": SEMICOLONS.replace(";", "\t"),
     "no-header.csv": "How long?,A week\n",
     "guide.md": "Saws are lent for a week.\n",
+    "a.json": "{}",
     "labelled.jsonl": json.dumps(
         {"question": "How long?", "candidates": [{"text": "Ladders go out for days.", "label": 1}]}
     )
@@ -49,6 +50,22 @@ MISTAKES = [
     (("calibrate", "bm25", "no-file", "--risk", "2"), "a risk of 2 is not a share of wrong answers; choose"),
     (("calibrate", "bm25", "no-file", "--confidence", "1"), "a confidence of 1 is not a probability; choose"),
     (("calibrate", "bm25", "no-file", "--method", "lt"), "unknown method 'lt'; did you mean 'ltt'? "),
+    (("ask", "who?", "--fro", "guide.md"), "no such option: --fro (Possible options: --from"),
+    (("ask", "who?", "too"), "got unexpected extra argument(s) (too); see demur ask --help"),
+    (("rank",), "missing argument 'question'; see demur rank --help"),
+    (("evaluate", "x", "--measures"), "option '--measures' requires an argument; see demur evaluate --help"),
+    (("--fro",), "no such option: --fro; see demur --help"),
+    (("sing",), "no such command 'sing'; see demur --help"),
+    (("evaluate", "no-file", "--ranker", "bm25", "-o", "no/a.json"), "no/a.json: the folder to write into does not"),
+    (("evaluate", "no-file", "--confidence", "nan"), "--confidence nan is not between 0 and 1; write one"),
+    (("advise", "labelled.jsonl", "--minutes", "nan"), "minutes must be a number above 0"),
+    (("calibrate", "bm25", "no-file", "--plan", "--risk", "0.2"), "leave out --risk and -o, or --plan"),
+    (("calibrate", "bm25", "no-file", "--plan", "-o", "a.json"), "leave out --risk and -o, or --plan"),
+    (("calibrate", "bm25", "no-file", "--set", "0.9", "--risk", "0.1"), "leave out files and the options of"),
+    (("train", "no.toml", "-o", "x"), "no.toml: no such file; check the spelling of the path"),
+    (("reproduce", "scarce", "table1", "--cached", "--verify", "2"), "leave out --cached, --picture and"),
+    (("reproduce", "scarce", "table1", "--draw", "2"), "--draw chooses the cells that --verify runs; say"),
+    (("evaluate", "labelled.jsonl", "--cases", "a.json", "./a.json"), "is named twice; name two rankers"),
     (("export", "bm25", "-o", "fast"), "only those can be exported; demur train --base minilm makes one"),
 ]  # fmt: skip
 

@@ -96,8 +96,8 @@ def advise(
             "there are no candidates in these pools, so there is nothing to rank; "
             "give questions with their candidates"
         )
-    if minutes <= 0 or folds < 2 or seed < 0:
-        raise UsageError("minutes must be above 0, folds 2 or more, and the seed 0 or more")
+    if not 0 < minutes < float("inf") or folds < 2 or seed < 0:
+        raise UsageError("minutes must be a number above 0, folds 2 or more, and the seed 0 or more")
     if risk is not None and not 0 < risk < 1:
         raise UsageError(f"risk={risk:g} must be a share of answers above 0 and below 1, such as 0.1")
     deadline = clock() + 60 * minutes

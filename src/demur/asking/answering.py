@@ -7,7 +7,7 @@ from functools import cached_property
 
 from demur.asking.gates.gate import Gate
 from demur.asking.meaning.ranker import LEAST
-from demur.asking.quoting import around, asked, found, quote, same
+from demur.asking.quoting import also, around, asked, found, quote, same
 from demur.asking.reading import Look, looks, within
 from demur.asking.searching import Search, with_look, without_look
 from demur.types import Abstention, Answer, Candidate, Ranking, Verdict
@@ -43,7 +43,7 @@ class Asked:
         best = ranking.candidates[:top]
         best = self._read(reader, best)
         told = tuple(map(self._told, best))
-        if told and (unseen := sum(also_answers(told[0], each) for each in ranking.candidates[top:])):
+        if told and (unseen := sum(also(told[0], each) for each in ranking.candidates[top:])):
             told = (replace(told[0], extra={**told[0].extra, "also_answered_by": unseen}), *told[1:])
         shown = Ranking(self.question, told, ranking.scores[:top])
         if not best:
@@ -144,12 +144,6 @@ class Asked:
         if len(words) > 1:
             return f"none of its words – {', '.join(words)} – occurs in {where}"
         return f"its only word to look for, {words[0]}, does not occur in {where}"
-
-
-def also_answers(best: Candidate, other: Candidate) -> bool:
-    """Whether another passage answers the very question that the best one does, and is from another row."""
-    question, row = (best.extra["question"], best.id.partition("+")[0])
-    return bool(question) and other.extra["question"] == question and other.id.partition("+")[0] != row
 
 
 def _first(ranking: Ranking, place: int) -> Ranking:

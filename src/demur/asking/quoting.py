@@ -8,7 +8,7 @@ from functools import lru_cache
 from demur.kb.passages import MARKER
 from demur.sentences import sentences
 from demur.text import content, stemmer, token_spans, tokenize
-from demur.types import Span
+from demur.types import Candidate, Span
 
 _ASKS = 3
 """Words: fewer name a topic, and are no question."""
@@ -27,6 +27,14 @@ def same(question: str, heading: str) -> bool:
     """Whether a passage stands right under what is asked: three words or more, the same in the same order."""
     words = _words_of(question)
     return len(words) >= _ASKS and words == tuple(tokenize(heading.rpartition(" > ")[2]))
+
+
+def also(best: Candidate, other: Candidate) -> bool:
+    """Whether another row answers the very question that the best passage does, and otherwise than that."""
+    if not best.extra["question"] or other.id.partition("+")[0] == best.id.partition("+")[0]:
+        return False
+    alike = _words_of(best.extra["question"]) == tuple(tokenize(other.extra["question"]))
+    return alike and tokenize(best.text) != tokenize(other.text)
 
 
 @lru_cache(maxsize=4)

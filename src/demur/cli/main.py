@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -41,17 +43,35 @@ class WrongValue(typer.BadParameter):
         sys.stderr.write(f"demur: {one_line(self.message)}\n")
 
 
+_Misuse: Any = typer.BadParameter.__base__  # an unknown option, too, and an argument that is missing
+
+
 class Verbs(TyperGroup):
-    """The verbs; a wrong value of an option is said in one line, as all that is wrong."""
+    """The verbs; a wrong option or value is said in one line, as all that is wrong."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what stands before the verb."""
+        with _one_line_of(ctx):
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a verb."""
-        try:
+        with _one_line_of(ctx):
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            if type(error) is not typer.BadParameter:  # an argument that is missing, say
-                raise
-            raise WrongValue(_needed(error)) from None
+
+
+@contextmanager
+def _one_line_of(ctx: Any) -> Iterator[None]:
+    """A block in which misuse is one line: what is wrong, and where it is said what is right."""
+    try:
+        yield
+    except _Misuse as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        told = error.format_message().rstrip(".")
+        verb = error.ctx.command_path if error.ctx else f"{ctx.command_path} {ctx.invoked_subcommand or ''}"
+        told = f"{told[:1].lower()}{told[1:]}; see {verb.strip()} --help"
+        raise WrongValue(_needed(error) if type(error) is typer.BadParameter else told) from None
 
 
 app = typer.Typer(

@@ -184,7 +184,7 @@ def _dropping(reader: Reader, seed: int | None) -> Iterator[None]:
         yield
         return
     if not isinstance(reader, NetworkReader):
-        raise UsageError(f"{reader.name} is not a torch network, so it has no dropout; leave the seed out")
+        raise UsageError(f"{reader.name} is not a torch network, so it has no dropout; leave passes out")
     import torch
 
     from demur.nets.transformers.attention import quick

@@ -163,7 +163,7 @@ def _report(
         counts = ~np.isnan(column)
         if not counts.any():
             what = f"no pool counts for {name} under {convention.name}: none has a positive"
-            fix = "check the labels, or count such pools as 0 with no_positive=zero"
+            fix = "check the labels, or count such pools as 0 with no_positive=zero (--no-positive zero)"
             raise DataError(what, path=data or None, fix=fix)
         kept |= counts
     found = _estimates(values, confidence, seed)

@@ -53,6 +53,8 @@ class Asked(BaseModel):
     confidence: float | None = None
     promise: str | None = None
     nearest: Found | None = None
+    also_answered_by: int = 0
+    """How many other rows have the same question and another answer."""
 
 
 class Read(BaseModel):
@@ -118,6 +120,7 @@ def _asked(result: Answer | Abstention, service: Service) -> Asked:
         passage=passage,
         confidence=plain["confidence"],
         promise=service.promise_of(result),
+        also_answered_by=plain["answer"]["also_answered_by"],
     )
 
 

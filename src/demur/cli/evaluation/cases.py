@@ -24,6 +24,10 @@ LEADS = "+: how far each puts its choice above the other's, in standard deviatio
 _VERDICTS = {True: ("right", "green"), False: ("wrong", "red")}
 
 
+def _one_file(one: str, other: str) -> bool:
+    return Path(one).is_file() and Path(other).is_file() and Path(one).samefile(other)
+
+
 def measure_cases(
     between: tuple[str, str], data: str | None, read_as: str | None, top: int, output: str | None, json: bool
 ) -> None:
@@ -37,7 +41,7 @@ def measure_cases(
         raise UsageError(
             f"cases need the questions and their labels; name DATA: demur evaluate DATA --cases {one} {other}"
         )
-    if between[0] == between[1]:
+    if between[0] == between[1] or _one_file(*between):
         raise UsageError(f"{between[0]} is named twice; name two rankers, or two reports")
     pools = read_pools(data, read_as)
     found = cases({_named(each, between): _report(each, pools, data) for each in between}, pools, data=data)

@@ -75,6 +75,10 @@ def reproduce(
         raise UsageError("--record writes down what --verify finds; say --verify N too")
     if within and not verify:
         raise UsageError("--within is for the cells that --verify draws; say --verify N too")
+    if draw and not verify:
+        raise UsageError("--draw chooses the cells that --verify runs; say --verify N too")
+    if verify and (cached or picture is not None or seeds):
+        raise UsageError("--verify runs stored cells again; leave out --cached, --picture and --seeds")
     if verify:
         from demur.cli.experiments.verify import verify_tables
 

@@ -75,6 +75,7 @@ class Answered(Passage):
     threshold: float | None
     certificate: Certificate | None
     same_question: bool
+    also_answered_by: int
 
 
 class Ask(TypedDict):

@@ -108,6 +108,9 @@ def calibrate(
     thresholds.check_wanted(RISK if risk is None else risk, confidence, method)
     if plan and check is not None:
         raise UsageError("--plan and --check exclude each other; choose one")
+    if plan and (risk is not None or output is not None):
+        what = "--plan shows what each risk would take, and writes no gate"
+        raise UsageError(f"{what}; leave out --risk and -o, or --plan")
     files = bool(sources or example or kb is not None)
     place = output or kb
     if without_labels:
@@ -144,10 +147,11 @@ def calibrate(
         doubts.train_doubt(ranker, data, doubt, probes_from, grid, output, json, wanted)
         return
     if sets is not None:
-        if plan or check is not None or files or data is None:
-            raise UsageError(
-                "--set is for given candidates, without --plan, --check and files; leave the rest out"
-            )
+        unfit = (check, risk, grid)
+        by = (qualifier, method) != ("margin", "ltt")
+        if plan or files or by or data is None or any(each is not None for each in unfit):
+            what = "--set takes a ranker, DATA and -o, and makes no gate"
+            raise UsageError(f"{what}; leave out files and the options of gates, such as --risk")
         if output is not None:
             check_writable(output)
         write_sets(ranker, data, sets, output, json)

@@ -119,6 +119,8 @@ def left(folder: Path) -> list[Upload]:
             continue  # half-written: nobody was told that it is here
         if upload.path.is_file():
             found.append(upload)
+        else:
+            upload.drop()  # it is in the base, and a kill came before this was removed
     return found
 
 

@@ -209,6 +209,8 @@ class Answered(Passage):
     threshold: float | None = None
     certificate: dict[str, Any] | None = None
     same_question: bool = False
+    also_answered_by: int = 0
+    """How many other rows have the same question and another answer."""
 
 
 class AskAnswer(BaseModel):

@@ -26,6 +26,10 @@ function passage(one, title) {
   return el("div", { class: "card" }, title && el("h3", {}, title), el("blockquote", {}, ...marked(one.text, one.span)), source(one));
 }
 
+function others(count) {
+  return count === 1 ? "Another passage answers" : `${count} other passages answer`;
+}
+
 function shown(said) {
   const least = said.certificate ? said.threshold : null;
   const rest = said.ranking.slice(1);
@@ -54,6 +58,7 @@ function shown(said) {
       el("blockquote", {}, ...marked(best.text, best.span)),
       source(best),
       meter(best.confidence, least),
+      best.also_answered_by > 0 && el("p", {}, `${others(best.also_answered_by)} the same question otherwise.`),
     ),
     more,
   ];
