@@ -56,7 +56,7 @@ MISTAKES = [
     (("evaluate", "x", "--measures"), "option '--measures' requires an argument; see demur evaluate --help"),
     (("--fro",), "no such option: --fro; see demur --help"),
     (("sing",), "no such command 'sing'; see demur --help"),
-    (("evaluate", "no-file", "--ranker", "bm25", "-o", "no/a.json"), "no/a.json: the folder to write into does not"),
+    (("evaluate", "no-file", "--ranker", "bm25", "-o", "no/a.json"), "no/a.json: the folder to write into"),
     (("evaluate", "no-file", "--confidence", "nan"), "--confidence nan is not between 0 and 1; write one"),
     (("advise", "labelled.jsonl", "--minutes", "nan"), "minutes must be a number above 0"),
     (("calibrate", "bm25", "no-file", "--plan", "--risk", "0.2"), "leave out --risk and -o, or --plan"),
@@ -66,6 +66,8 @@ MISTAKES = [
     (("reproduce", "scarce", "table1", "--cached", "--verify", "2"), "leave out --cached, --picture and"),
     (("reproduce", "scarce", "table1", "--draw", "2"), "--draw chooses the cells that --verify runs; say"),
     (("evaluate", "labelled.jsonl", "--cases", "a.json", "./a.json"), "is named twice; name two rankers"),
+    (("evaluate", "labelled.jsonl", "--ranker", "bm25", "-m", "EM"), "EM is a measure of quoted answers"),
+    (("evaluate", "labelled.jsonl", "--reader", "mini", "-m", "F2"), "known: AURC, EM, F1, HasAns-EM, "),
     (("export", "bm25", "-o", "fast"), "only those can be exported; demur train --base minilm makes one"),
 ]  # fmt: skip
 

@@ -58,6 +58,11 @@ def test_what_was_acknowledged_survives_kills(tmp_path: Path) -> None:
     kb = KnowledgeBase(path)
     for upload in uploads.left(path / UPLOADS):  # as the next server does
         upload.put(kb)
+    orphan = path / UPLOADS / "0.json"
+    orphan.write_text(
+        json.dumps({"name": "a.md", "file": "0.md"}), "utf-8"
+    )  # a kill came between two removals
+    assert not uploads.left(path / UPLOADS) and not orphan.exists()
     kb.refresh()
     assert sent and sent <= {name for name, _, _ in kb.sources()}
     assert labelled and labelled <= {each.question for each in kb.labels()}

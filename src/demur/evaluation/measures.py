@@ -100,11 +100,17 @@ def _check(name: str, key: str, value: Setting) -> None:
         raise UsageError(f"threshold in {name}(threshold={value}) must be a number")
 
 
+QUOTED = ("EM", "F1", "HasAns-EM", "HasAns-F1", "NoAns-EM")
+"""Measures of quotes, with a value for each question."""
+
+
 def measure(spec: str | Measure) -> Measure:
     """The measure a spec spells, such as ``P(rel=2)@10``."""
     if isinstance(spec, Measure):
         return spec.completed()
     wanted = parse(spec)
+    if wanted.name in QUOTED:
+        raise UsageError(f"{wanted.name} is a measure of quoted answers; name a reader, or answers, too")
     found: Measure = registry.find("measure", wanted.name)(**wanted.settings)
     return (found if wanted.at is None else found @ wanted.at).completed()
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demur.errors import DataError, UsageError
+from demur.errors import DataError, UnknownName, UsageError
 from demur.evaluation.intervals import RESAMPLES, Estimate, estimates, generator
-from demur.evaluation.measures import parse_measures
+from demur.evaluation.measures import QUOTED, parse_measures
 from demur.evaluation.report import Report
 from demur.evaluation.selective.answered import Answered
 from demur.evaluation.selective.bootstrap import measure_answers
@@ -29,8 +29,6 @@ from demur.reading.published import golds
 from demur.specs import listed
 from demur.types import FloatArray, Pool
 
-QUOTED = ("EM", "F1", "HasAns-EM", "HasAns-F1", "NoAns-EM")
-"""Measures of quotes, with a value for each question."""
 PROBABILITY = "proba"
 """The probability of the span as the confidence in it."""
 _TOGETHER = 256  # questions between two reports
@@ -121,7 +119,10 @@ def measures_of(measures: str | Sequence[str]) -> list[str | Selective]:
         if each in QUOTED:
             found.append(each)
             continue
-        (measure,) = parse_measures([each])
+        try:
+            (measure,) = parse_measures([each])
+        except UnknownName as error:
+            raise UnknownName("measure of quotes", error.name, [*QUOTED, "AURC"], ", …") from None
         if not isinstance(measure, Selective):
             raise UsageError(f"{each} is a measure of rankings; quotes have {', '.join(QUOTED)}, and AURC, …")
         if measure.rel != 1:

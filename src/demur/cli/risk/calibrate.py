@@ -147,9 +147,8 @@ def calibrate(
         doubts.train_doubt(ranker, data, doubt, probes_from, grid, output, json, wanted)
         return
     if sets is not None:
-        unfit = (check, risk, grid)
-        by = (qualifier, method) != ("margin", "ltt")
-        if plan or files or by or data is None or any(each is not None for each in unfit):
+        gated = plan or (check, risk, grid, qualifier, method) != (None, None, None, "margin", "ltt")
+        if gated or files or data is None:
             what = "--set takes a ranker, DATA and -o, and makes no gate"
             raise UsageError(f"{what}; leave out files and the options of gates, such as --risk")
         if output is not None:
