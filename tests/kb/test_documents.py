@@ -87,6 +87,16 @@ def test_jsonl_entries(tmp_path: Path) -> None:
     ]
 
 
+def test_a_question_without_an_answer_is_told_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "a.csv").write_text("question,answer\nHow long?,Three days.\nHow much?,\nWho?, \n", "utf-8")
+    (tmp_path / "b.jsonl").write_text('{"question": "Who?", "answer": ""}\n{"text": ""}\n', "utf-8")
+    assert [each.text for each in read_documents(tmp_path / "a.csv")] == ["Three days."]
+    assert not list(read_documents(tmp_path / "b.jsonl"))
+    first, second = caplog.messages
+    assert "a.csv:3: a question without an answer is left out, and 1 more; write its answer" in first
+    assert "b.jsonl:1: a question without an answer is left out; write its answer beside it" in second
+
+
 def test_csv_rows(tmp_path: Path) -> None:
     path = write(
         tmp_path, "a.csv", 'ID, Question,Answer\n1,How?,"Line one,\nline ""two""."\n\n,,"Three."\n3,No,\n'

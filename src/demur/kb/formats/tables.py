@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,38 +15,53 @@ from demur.kb.passages import Paragraph, Passage
 
 ABOVE = ("title", "question")
 
+_log = logging.getLogger(__name__)
 _HALF = re.compile("[\ud800-\udfff]")  # one of a pair of codes that only together are a character
 
 
 def passages_of_jsonl(path: Path) -> Iterator[Passage]:
     """One passage per line, or one per candidate where a line is a pool."""
+    lost: list[Place] = []
     for place, entry in objects(path):
         candidates = entry.get("candidates")
         if not isinstance(candidates, list):
-            yield from _entry(entry, place)
+            yield from _entry(entry, place, lost)
             continue
         for number, candidate in enumerate(candidates, 1):
             inside = place._replace(inside=f"candidate {number}")
             if not isinstance(candidate, dict):
                 raise inside.error("is not an object", 'write {"id": "...", "text": "..."}')
-            yield from _entry({"id": f"{_name(place)}+{number}", **candidate}, inside)
+            yield from _entry({"id": f"{_name(place)}+{number}", **candidate}, inside, [])
+    _warn(lost)
 
 
 def passages_of_csv(path: Path) -> Iterator[Passage]:
     """One passage per row; the first row names the columns."""
+    lost: list[Place] = []
     for place, entry in csv_entries(path):
-        yield from _entry(entry, place)
+        yield from _entry(entry, place, lost)
+    _warn(lost)
 
 
-def _entry(entry: Mapping[str, Any], place: Place) -> Iterator[Passage]:
+def _warn(lost: list[Place]) -> None:
+    """Say which questions have no answer, of several the first."""
+    if lost:
+        others = f", and {len(lost) - 1:,} more" if len(lost) > 1 else ""
+        what = f"a question without an answer is left out{others}"
+        _log.warning("%s: %s; write its answer beside it", _name(lost[0]), what)
+
+
+def _entry(entry: Mapping[str, Any], place: Place, lost: list[Place]) -> Iterator[Passage]:
     """The passages of one entry: none if its text is empty, several if it is long."""
     text = text_in(entry, place)
     above = " > ".join(str(entry[name]).strip() for name in ABOVE if entry.get(name))
     id = _name(place) if entry.get("id") in (None, "") else str(entry["id"])
     if half := _HALF.search(f"{id}{above}{text}"):
         raise place.error(f"half a character, U+{ord(half[0]):04X}", "write the character itself")
+    question = str(entry.get("question") or "").strip()
+    if question and not text.strip():
+        lost.append(place)
     if text := text.strip():
-        question = str(entry.get("question") or "").strip()
         yield from Paragraph([text], place.line or 0).passages(str(place.path), above, id, question)
 
 
