@@ -93,7 +93,7 @@ def casting(taken: str, device: str) -> AbstractContextManager[Any]:
     torch: Any = require("torch", extra="encoder")
     kind = device.partition(":")[0]
     if taken == "bf16" and kind == "cpu" and ratio() < 1:
-        from demur.nets import emulated
+        from demur import emulated
 
         return emulated.bf16()
     return nullcontext() if taken == "fp32" else torch.autocast(kind, dtype(taken))

@@ -246,7 +246,7 @@ def test_without_the_extra_what_comes_with_demur_is_left(monkeypatch: pytest.Mon
     [
         ([], {}, "there are no candidates"),
         ([Pool("a", "q", ())], {}, "there are no candidates"),
-        (made.pools(3, True), {"minutes": 0}, "minutes must be above 0"),
+        (made.pools(3, True), {"minutes": 0}, "minutes must be a number above 0"),
         (made.pools(3, True), {"folds": 1}, "folds 2 or more"),
     ],
 )

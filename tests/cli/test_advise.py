@@ -121,7 +121,7 @@ def test_what_is_not_installed_is_said(data: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_misuse_is_one_line(data: Path) -> None:
-    with pytest.raises(DemurError, match="minutes must be above 0"):
+    with pytest.raises(DemurError, match="minutes must be a number above 0"):
         advise(data / "labelled.jsonl", "--minutes", "0")
     with pytest.raises(DemurError, match="no such file"):
         advise(data / "nowhere.jsonl")

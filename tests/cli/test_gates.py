@@ -164,7 +164,7 @@ def test_calibrate_writes_answer_sets(tmp_path: Path) -> None:
     assert "There the sets had 2 of 3 candidates on average." in shown
     assert AnswerSets.load(tmp_path / "sets.json").n == 40
     assert json.loads(call(calibrate, *words, "--json"))["level"] == 0.9
-    with pytest.raises(UsageError, match="leave the rest out"):
+    with pytest.raises(UsageError, match="leave out files and the options of gates"):
         call(calibrate, *words, "--plan")
 
 

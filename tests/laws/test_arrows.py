@@ -27,6 +27,7 @@ FLOORS = [
         "cache",
         "processor",
         "precision",
+        "emulated",
         "logistic",
         "runtime",
     },

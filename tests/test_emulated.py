@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
 
-from demur import precision
-from demur.nets import emulated
+from demur import emulated, precision
 
 Compute = Callable[[Tensor, Tensor, Tensor], Tensor]
 PRODUCTS: dict[str, Compute] = {
