@@ -32,7 +32,7 @@ trainer: a test holds it (`tests/golden/test_golden.py`). With another number of
 processor with other instructions, sums are added up in another order. The last digits of a step then
 differ, training carries the difference on, and after some epochs it is like having drawn another seed.
 Transformers learn in bf16 in the stored results. A processor without bf16 multiplies the same rounded
-numbers in fp32 ([how](decisions/022-precision-by-what-is-there.md)), which takes a fifth longer than fp32.
+numbers in fp32 ([how](decisions/022-precision-by-what-is-there.md)), which takes little longer than fp32.
 
 `make determinism` measures it: each trainer learns from a few questions on one thread, then again,
 then on two threads, and then with no more than AVX2. A cell says *same bits*, or by how much the furthest

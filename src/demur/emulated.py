@@ -1,8 +1,7 @@
 """bf16 on a processor that has none: numbers are rounded as it rounds them, and their products are of fp32.
 
 That is what processors with bf16 do, too: they multiply rounded numbers and add the products up in fp32. It
-takes a quarter longer than fp32, where torch's own way takes three times as long with AVX-512, and with AVX2
-many times.
+takes little longer than fp32, where torch's own way takes several times as long (docs/decisions, 022).
 """
 
 from __future__ import annotations

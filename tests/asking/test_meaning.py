@@ -246,6 +246,6 @@ def test_another_reader_quotes_what_was_found_by_meaning() -> None:
 
 def test_without_a_reader_what_was_found_by_meaning_is_quoted_by_sentences() -> None:
     found = Session.open(Library(TEXT), MEANING, reader="none").ask("When does the desk open?")
-    assert isinstance(found, Answer) and found.span is not None
-    assert found.span == found.candidate.extra["sentence"] and found.span.text == "The desk opens at nine."
+    assert isinstance(found, Answer) and found.span and found.span == found.candidate.extra["sentence"]
+    assert found.span.text == "The desk opens at nine."
     assert "look" not in found.candidate.extra

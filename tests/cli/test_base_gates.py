@@ -190,8 +190,9 @@ def test_a_server_goes_by_the_gate_that_ask_does_whatever_becomes_of_the_bases_o
             said = kb.ask(QUESTION)
         told = [said, running.ask(QUESTION), begun.ask(QUESTION)]
         assert len({(each.threshold, str(each.certificate), each.confidence) for each in told}) == 1
-        assert said.certificate is not None
+        assert said.certificate is not None, "something is promised in each case"
         seen.append("tools.kb" in said.certificate["data"])
+        assert said.certificate["risk"] == (0.25 if seen[-1] else 0.2)
         assert (running.of_base is not None, begun.of_base is not None) == (seen[-1], seen[-1])
         begun.close()
     assert seen == [True, False, True, False]

@@ -55,7 +55,9 @@ def test_where_the_surest_answers_are_right_a_number_is_told() -> None:
     sure, wrong = np.arange(60) / 60, np.arange(60) < 53
     evidence = Evidence.of(sure, wrong, others=np.array([-1.0]))
     assert evidence.more_labels(0.1, 0.05) is None
-    assert missing_labels(evidence, 60, 0.1, 0.05) is not None
+    assert missing_labels(evidence, 60, 0.1, 0.05) == math.ceil(
+        (evidence.fewest(0.1, 0.05) or 0) * FIT / (FIT - 1)
+    )
     assert missing_labels(Evidence.of(sure, sure < 1, others=np.array([-1.0])), 60, 0.1, 0.05) is None
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from demur.asking.gates.gate import Gate
 from demur.asking.meaning.ranker import LEAST
-from demur.asking.quoting import also, around, asked, found, quote, same
+from demur.asking.quoting import also_answers, around, asked, found, quote, same
 from demur.asking.reading import Look, looks, within
 from demur.asking.searching import Search, with_look, without_look
 from demur.types import Abstention, Answer, Candidate, Ranking, Verdict
@@ -40,10 +40,9 @@ class Asked:
         judged = self._gate_is_for_files and not self._gate_is_of_unanswerable
         there = None if judged else self._written()
         ranking = self.ranking if there is None else _first(self.ranking, there)
-        best = ranking.candidates[:top]
-        best = self._read(reader, best)
+        best = self._read(reader, ranking.candidates[:top])
         told = tuple(map(self._told, best))
-        if told and (unseen := sum(also(told[0], each) for each in ranking.candidates[top:])):
+        if told and (unseen := sum(also_answers(told[0], each) for each in ranking.candidates[top:])):
             told = (replace(told[0], extra={**told[0].extra, "also_answered_by": unseen}), *told[1:])
         shown = Ranking(self.question, told, ranking.scores[:top])
         if not best:

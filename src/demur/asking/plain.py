@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from demur.asking.quoting import also, same
+from demur.asking.quoting import also_answers, same
 from demur.asking.reading import Look
 from demur.types import Abstention, Answer, Candidate, Span
 
@@ -20,7 +20,7 @@ def as_plain(result: Answer | Abstention) -> dict[str, Any]:
     answer = None
     if isinstance(result, Answer):
         there = same(result.question, result.candidate.extra["heading"])
-        others = sum(also(result.candidate, each) for each, _ in list(result.ranking)[1:])
+        others = sum(also_answers(result.candidate, each) for each, _ in list(result.ranking)[1:])
         others += result.candidate.extra.get("also_answered_by", 0)
         facts = {"same_question": there, "also_answered_by": others}
         answer = _passage(result.candidate, result.score) | judged | facts

@@ -29,7 +29,7 @@ def same(question: str, heading: str) -> bool:
     return len(words) >= _ASKS and words == tuple(tokenize(heading.rpartition(" > ")[2]))
 
 
-def also(best: Candidate, other: Candidate) -> bool:
+def also_answers(best: Candidate, other: Candidate) -> bool:
     """Whether another row answers the very question that the best passage does, and otherwise than that."""
     if not best.extra["question"] or other.id.partition("+")[0] == best.id.partition("+")[0]:
         return False

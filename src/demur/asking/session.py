@@ -43,7 +43,7 @@ class Session:
     rule: Rule = field(default_factory=Rule)
     of_rows: Rule | None = None
     """The rule where the first passage has a question of its own, as in an FAQ, if that is another."""
-    who: str | Path | Ranker = MEANING
+    ranker: str | Path | Ranker = MEANING
     """The ranker, as it was named or chosen."""
 
     @classmethod
@@ -97,7 +97,9 @@ class Session:
         """The same with the gate that its knowledge base has now; without one, as if it never had any."""
         if not isinstance(self.library, ReadBase):
             return self
-        rule, of_rows = judging(of_base(self.library, self.who)[1], self.search, self.reader, self.who, lapse)
+        rule, of_rows = judging(
+            of_base(self.library, self.ranker)[1], self.search, self.reader, self.ranker, lapse
+        )
         return replace(self, rule=rule, of_rows=of_rows)
 
     def as_of_now(self) -> Session:

@@ -28,7 +28,7 @@ from demur.rankers import Ranker
 from demur.risk.thresholds.bounds import check_promise
 
 Who = str | Path | Ranker
-_log = logging.getLogger("demur.asking.session")
+_log = logging.getLogger(__name__)
 
 
 def of_base(base: ReadBase, ranker: Who | None, risk: float | None = None) -> tuple[Who, Gate | None]:

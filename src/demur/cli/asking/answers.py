@@ -79,12 +79,12 @@ def show(
 
 def _also_answer(result: Answer) -> str:
     """Which of the other passages answer the very question that the first one does, each from another row."""
-    from demur.asking.quoting import also
+    from demur.asking.quoting import also_answers
 
     others = [
         str(number)
         for number, each in enumerate(result.ranking.candidates[1:], 2)
-        if also(result.candidate, each)
+        if also_answers(result.candidate, each)
     ]
     unseen: int = result.candidate.extra.get("also_answered_by", 0)
     named = [f"Passage{'' if len(others) == 1 else 's'} {', '.join(others)}"] if others else []

@@ -171,8 +171,6 @@ def _scores(name: str, report: Report, pools: Sequence[Pool], data: str) -> dict
     held = Judged.of_pools(pools, [np.zeros(len(pool)) for pool in pools], data)
     now = dict(zip(held.ids, held.fingerprints, strict=True))
     then = dict(zip(report.ids, report.labels, strict=True))
-    if not now:
-        raise UsageError(f"{data or 'the pools'}: no question has a positive; check the labels")
     shared = now.keys() & then.keys()
     other = sorted(id for id in shared if now[id] != then[id])
     if not shared or other:
