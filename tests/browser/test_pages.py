@@ -124,6 +124,7 @@ def test_thirty_questions_are_labelled_by_keyboard_and_become_a_promise(browser:
         )
         page.get_by_role("button", name="Add questions").click()
         page.get_by_text("60 of 60 are new").wait_for()
+        page.locator("#passages blockquote").first.wait_for()
         page.locator("#question").focus()
         for number in range(1, 31):
             tool = page.locator("#question").inner_text().split()[5]

@@ -151,7 +151,7 @@ at("questions").addEventListener("submit", (event) => {
     put(at("kept"), `${number(told.kept)} of ${number(questions.length)} are new.`);
     at("lines").value = "";
     if (!task?.question) await following();
-    await standing();
+    standing().catch(say); // keys count as soon as the question is there
   });
 });
 
