@@ -21,6 +21,7 @@ from demur.training.base import Reporter, sane, sound
 from demur.training.loop.checkpoints import keep, resumed
 from demur.training.loop.distributed import processes
 from demur.training.loop.gradients import Backward
+from demur.training.loop.memory import give_back
 from demur.types import IntArray
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ Step = Sequence[int]
 """What one step sees, as the caller numbers it."""
 
 _SAY = 5.0  # seconds between two reports
+_GIVE_BACK = 100  # steps after which freed memory goes back
 _SORTED_TOGETHER = 1024  # places among which batches of like length are made
 
 
@@ -122,6 +124,8 @@ def fit(
             backward.step(optimiser, learning, schedule.clip)
             at.took(mean)
             pairs += seen
+            if at.step % _GIVE_BACK == 0:
+                give_back()
             now = time.monotonic()
             last = at.step == end
             if now - said > _SAY or last:
