@@ -10,7 +10,7 @@ import pytest
 
 from asking.faq import ROWS, STRANGE, rows
 from demur.asking import Library, Passage, Session, calibrate, packaged
-from demur.asking.gates.calibrating import labelled
+from demur.asking.gates.labels import fresh
 from demur.asking.gates.withheld import Withheld, entries, withheld
 from demur.asking.gates.without import Without
 from demur.errors import NoThreshold, UsageError
@@ -178,12 +178,12 @@ def test_labels_that_a_base_keeps_calibrate_the_whole_pipeline(tmp_path: Path) -
     base = KnowledgeBase(tmp_path / "faq.kb")
     base.put("faq.csv", rows())
     base.embed()
-    assert labelled(base) == []
+    assert fresh(base) == []
     place = {base.passage(each).text: each for each in base.all_places()}
     for question, answer in ROWS.items():
         base.label(f"{question[:-1]}, please?", place[answer], 1)
     base.label(STRANGE[0], None, 0)
-    pools = labelled(base)
+    pools = [each.pool for each in fresh(base)]
     assert len(pools) == 41 and [pool.positives for pool in pools] == [1] * 40 + [0]
     gate = calibrate(base, pools, 0.4, ranker="meaning")
     assert gate.qualifier == "top" and gate.certificate.errors <= 1 and gate.certificate.accepted > 20

@@ -11,6 +11,7 @@ import pytest
 import demur
 from asking.toys import labelled
 from cli.calling import printed, run
+from demur.asking.gates.labels import fits
 from demur.data import formats
 from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
@@ -129,6 +130,20 @@ def test_a_risk_means_the_bases_own_gate_where_it_is_for_that(
     damaged = capsys.readouterr()
     assert "tools.kb" not in json.loads(damaged.out)["certificate"]["data"]
     assert "taken, not that of this base: " in " ".join(damaged.err.split())
+
+
+def test_labels_that_fit_do_not_count_for_the_promise(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    certify = sum(not fits(f"For how long is a {name} lent?") for name in TOOLS[:80])
+    assert 50 < certify < 80
+    asked = "calibrate", "bm25", "--kb", str(path)
+    assert run(monkeypatch, *asked, "--risk", "0.2", "--json") == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["certificate"]["questions"] == certify
+    assert f"{certify} labelled questions count for the promise, {80 - certify} more fit" in told.err
+    assert run(monkeypatch, *asked, "--plan", "--json") == 0
+    assert printed(capsys)["questions"] == certify
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,9 @@ def test_what_cannot_be_trained_on_is_told(guide: Path, tmp_path: Path) -> None:
         call("train", guide, "-o", tmp_path / "v.csv")
     with pytest.raises(UsageError, match="model=glove"):
         call("train", guide, "-o", out, "--model", "glove")
+    for words in (["train", tmp_path / "none.md"], ["convert", tmp_path / "none.txt"]):
+        with pytest.raises(DemurError, match="folder"):  # before any text is read
+            call(*words, "-o", tmp_path / "away" / "v.safetensors")
     assert not out.exists()
 
 

@@ -61,7 +61,12 @@ def test_evaluate_and_compare_go_hand_in_hand(data: Path) -> None:
 
 def test_a_table_for_people_names_convention_and_skipped(data: Path) -> None:
     done = process("evaluate", data, "--ranker", "bm25", "--convention", "semeval10")
-    assert "convention semeval10: 3 pools, 0 skipped" in done.stdout and done.stderr == ""
+    assert "convention semeval10: 3 pools, 0 skipped\n" in done.stdout and done.stderr == ""
+
+
+def test_what_a_measure_skips_by_itself_is_counted_too(data: Path) -> None:
+    done = process("evaluate", data, "--ranker", "bm25", "--convention", "scan", "-m", "MAP,P@1")
+    assert "convention scan: 3 pools, 0 skipped, 1 more by MAP\n" in done.stdout
 
 
 @pytest.mark.parametrize(

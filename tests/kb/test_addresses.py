@@ -27,6 +27,12 @@ SHOWN = {
 }
 
 
+@pytest.mark.parametrize("text", ["gs://books/faq", "az://books", "https://example.org/faq.kb"])
+def test_an_address_of_another_kind_is_no_folder(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a place for a base; use a folder, postgresql:// or s3://"):
+        KnowledgeBase(text)
+
+
 @pytest.mark.parametrize("text", SHOWN)
 def test_what_is_shown_of_an_address_has_no_password(text: str) -> None:
     address = Address.of(text)

@@ -68,6 +68,10 @@ def test_relevant_spans_are_our_quotes_in_code_points() -> None:
     assert second["relevant_spans"] == []
     body["relevant_spans"] = {"threshold": 0.99}
     assert post("/v2/rerank", body)["results"][0]["relevant_spans"] == []
+    for none in ("NaN", "Infinity"):
+        text = json.dumps({**body, "relevant_spans": {"threshold": 7}}).replace("7}", f"{none}}}")
+        with asked(service()) as client:
+            assert client.post("/v2/rerank", content=text).status_code == 422
     body["relevant_spans"] = {"mode": "disabled"}
     assert "relevant_spans" not in post("/v2/rerank", body)["results"][0]
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from demur.asking.gates.labels import FIT, fits, labelled
 from demur.data import stream
 from demur.kb.folder import KnowledgeBase
 from demur.kb.store.folder import GATE
-from demur.serving.answering.labelling import FIT, fits, labelled, next_question, waiting
+from demur.serving.answering.labelling import next_question, waiting
 from demur.serving.answering.service import Service
 from demur.serving.server import Settings
 from serving.based import TOOLS, answered, lines, made, over, put, serving, unembedded
@@ -212,6 +213,14 @@ def test_a_label_is_taken_back_and_taken_anew(tmp_path: Path) -> None:
             client.post("/v1/labels", json={"question": first["question"], "right": right})
         told = client.get("/v1/labels").json()
         assert (told["labelled"], told["answerable"]) == (1, 0), "the last word counts"
+
+
+def test_rows_and_other_passages_are_shown_in_turns(tmp_path: Path) -> None:
+    texts = {"tools.md": lines(TOOLS), "faq.csv": "question,answer\nIs a boat lent?,For a day.\n"}
+    with serving(made(tmp_path, texts)) as client:
+        found = client.get("/v1/labels/next", params={"question": "Is it lent for days, is a tool lent?"})
+        headings = [each["heading"] for each in found.json()["passages"]]
+        assert len(headings) == 9 and "Is a boat lent?" in headings[:2]
 
 
 def test_passages_may_be_named_by_the_ids_of_answers(tmp_path: Path) -> None:

@@ -199,6 +199,9 @@ def test_where_the_surest_answers_are_right_more_labels_may_help() -> None:
     wrong[-4:-1] = True
     with pytest.raises(NoThreshold, match="more labels would not help"):
         choose(sure, wrong, 0.1, 0.05, grid=as_grid([-np.inf]))
+    many = np.arange(3000) / 3000  # among so many the surest would have been enough
+    with pytest.raises(NoThreshold, match="more labels would not help"):
+        choose(many, np.arange(3000) < 2993, 0.1, 0.05, grid=as_grid([-np.inf]))
 
 
 def test_so_many_more_labels_mostly_do() -> None:

@@ -170,6 +170,17 @@ def test_the_card_names_the_terms_of_known_data() -> None:
     assert "Not measured: there was no dev set" in page
 
 
+def test_the_card_says_where_a_dev_set_had_nothing_to_say(tmp_path: Path) -> None:
+    from demur.training.recipes import model_card
+    from demur.training.recipes.stages import Done
+
+    counts, by = {"pools": 1, "pairs": 2, "right": 1}, "siamese(early=MAP, patience=2)"
+    for line, said in (({"dev": 0.5}, "early stopping on `dev.jsonl`"), ({}, "early stopping on nothing")):
+        done = Done("train.jsonl", "dev.jsonl", by, counts, [{"epoch": 1, "loss": 0.1, **line}])
+        page = model_card.text(demur.ranker("overlap"), Recipe(by, [Stage("train.jsonl")]), [done], None)
+        assert said in page and "no dev set with right and wrong answers" in page
+
+
 @pytest.mark.parametrize(
     ("by", "said"),
     [

@@ -51,20 +51,6 @@ def calibrate(
     return gate_of(search, judged_pools(search, questions), risk, confidence, grid=others, **settings)
 
 
-def labelled(base: KnowledgeBase) -> list[Pool]:
-    """The questions whose labels a knowledge base keeps, with the passages that answer them.
-
-    A question without such a passage counts as one that has no answer.
-    """
-    answers: dict[str, list[Candidate]] = {}
-    for number, label in enumerate(base.labels()):
-        known = answers.setdefault(label.question, [])
-        if label.text:
-            known.append(Candidate(f"label {number}", label.text, label.label))
-    none = Candidate("none", "", 0)
-    return [Pool(asks, asks, tuple(known) or (none,)) for asks, known in answers.items()]
-
-
 def judged_pools(search: Search, questions: Iterable[Pool]) -> list[Pool]:
     """For each labelled question what the search finds, labelled 1 where it is one of the right answers.
 

@@ -38,6 +38,8 @@ class FoundPassages:
     places: IntArray
     signals: FloatArray
     chances: FloatArray
+    near: FloatArray
+    """The chances as they were if the first one lacked nothing."""
     own: BoolArray
     """Which have a question of their own."""
     alike: IntArray
@@ -49,7 +51,7 @@ class FoundPassages:
 
     def with_the_named_first(self, chances: FloatArray) -> FloatArray:
         """These chances, where what is named by its code is as likely as all else, or likelier."""
-        if not self.named.any():
+        if not self.named.any() or self.named.all():
             return chances
         return np.where(self.named, np.maximum(chances, chances[~self.named].max()), chances)
 
@@ -79,7 +81,8 @@ def find(library: Passages, question: str, depth: int) -> FoundPassages:
     places = np.zeros(0, np.int64)
     none = np.zeros((0, len(LACKS)))
     nothing = FoundPassages(
-        places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0, bool), places, none, places > 0
+        *(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0)),
+        *(np.zeros(0, bool), places, none, places > 0),
     )
     if not tokenize(question):
         return nothing  # a vector of nothing would still be near to something
@@ -103,15 +106,20 @@ def find(library: Passages, question: str, depth: int) -> FoundPassages:
     first = int(weights.ranks(chance.own_signals(signals, missed)).argmax())
     if own[first]:
         missed[first] = lacks_of(library, question, places[alike == alike[first]], places[first])
-    of_own = weights.of(chance.own_signals(signals, missed), alike)
-    chances = np.where(own, of_own, chance.load().found.of(signals))
-    found = FoundPassages(places, signals, chances, own, alike, missed, _named(question, passages))
+    of_found = chance.load().found.of(signals)
+    chances, near = (
+        np.where(own, weights.of(chance.own_signals(signals, each), alike), of_found)
+        for each in (missed, np.zeros_like(missed))
+    )
+    found = FoundPassages(places, signals, chances, near, own, alike, missed, _named(question, passages))
     chances = found.with_the_named_first(chances)
-    order = np.lexsort((-chances, ~found.named))[:depth]
+    kept = np.lexsort((-near, ~found.named))[:depth]
+    order = kept[np.lexsort((-chances[kept], ~found.named[kept]))]
     return FoundPassages(
         places[order],
         signals[order],
         chances[order],
+        near[order],
         own[order],
         alike[order],
         missed[order],

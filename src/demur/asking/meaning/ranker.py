@@ -31,6 +31,8 @@ READ = 12
 """Passages that the network reads: the likeliest of those that were found."""
 LEAST = 0.5
 """Without a gate, nothing less likely than not is an answer."""
+_UNLIKELY = 0.2
+"""Where nothing is likelier, no gate answers: what is nearest comes first, whatever it lacks."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +72,20 @@ class ByMeaning(Search):
             for at, why, look in zip(reading.tolist(), reasons, seen, strict=True):
                 told[at], candidates[at] = why, with_look(candidates[at], look)
         chances = found.with_the_named_first(chances)
+        order = np.lexsort((-chances, ~found.named))
+        if chances.max() < _UNLIKELY:
+            order = np.lexsort((-np.where(found.own, found.near, chances), ~found.named))
+            chances[order] = np.minimum.accumulate(chances[order])
         counts = {"cut": cut, "reads": len(reading), "ranked": len(candidates)}
         candidates = [
             replace(one, extra={**one.extra, **why, "chance": value, **counts})
             for one, why, value in zip(candidates, told, chances.tolist(), strict=True)
         ]
-        order = np.lexsort((-chances, ~found.named)).tolist()
+        places = order.tolist()
         if very is not None:
-            order = [very, *(at for at in order if at != very)]
-        ranked = tuple(candidates[at] for at in order)
-        return Ranking(question, ranked, tuple(float(chances[at]) for at in order))
+            places = [very, *(at for at in places if at != very)]
+        ranked = tuple(candidates[at] for at in places)
+        return Ranking(question, ranked, tuple(float(chances[at]) for at in places))
 
     def known_to(self, gate: Gate) -> Ranker:
         """The search itself, or over any files; a gate for given candidates says nothing of such a chance."""

@@ -49,6 +49,8 @@ def show(report: Report, answers: str = "top candidates") -> None:
     console.print(table)
     console.print(f"\n{report.ranker or 'scores'} on {report.data}", markup=False)
     skipped = f"{report.skipped:,} skipped" + (" (no positive, or not judged)" if report.skipped else "")
+    fewer = {name: report.pools - report.counted[name] for name in report.values}
+    skipped += "".join(f", {count:,} more by {name}" for name, count in fewer.items() if count)
     pools = count_of(report.pools, "pool")
     console.print(f"convention {report.convention}: {pools}, {skipped}", markup=False)
     if report.answered is not None:

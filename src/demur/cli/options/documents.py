@@ -93,18 +93,20 @@ def searched(base: str | None, sources: list[Path] | None, example: bool, stem: 
         return searching(found if isinstance(found, KnowledgeBase) else Library(found, stem), ranker)
 
 
-def kept_in(search: Search) -> list[Pool]:
-    """The labelled questions that a knowledge base keeps."""
-    from demur.asking.gates.calibrating import labelled
-    from demur.errors import UsageError
+def kept_in(search: Search) -> tuple[list[Pool], list[Pool]]:
+    """The labelled questions of a knowledge base that count for a promise, and those that may fit for it."""
+    from demur.asking.gates.labels import fresh, parted
+    from demur.errors import UsageError, count_of
     from demur.kb.folder import KnowledgeBase
 
     assert isinstance(search.library, KnowledgeBase)
-    pools = labelled(search.library)
-    if not pools:
-        what = f"{search.library.path} has no labels"
+    certify, fit = ([each.pool for each in some] for some in parted(fresh(search.library)))
+    if not certify:
+        what = f"{search.library.path} has no labels" + " that count for a promise" * bool(fit)
         raise UsageError(f"{what}; name labelled questions, or use --without-labels where it holds an FAQ")
-    return pools
+    if fit:
+        note(f"{count_of(len(certify), 'labelled question')} count for the promise, {len(fit):,} more fit")
+    return certify, fit
 
 
 def asked(search: Search, questions: Iterable[Pool]) -> list[Pool]:

@@ -44,6 +44,7 @@ def open_labelled(
 ) -> Labelled:
     """Pools of data as they are, or as a base or files answer them; without data, the labels in the base."""
     from demur.asking.gates.base_gate import made_on
+    from demur.asking.gates.calibrating import judged_pools
     from demur.data import pools as load_pools
 
     pools: Sequence[Pool] = [] if data is None else load_pools(data)
@@ -51,13 +52,18 @@ def open_labelled(
     if not (sources or example or kb is not None):
         return Labelled(spec, spec, pools, data or "", others)
     search = searched(kb, sources, example, stem, spec)
+    placing: Sequence[Pool] = ()
     if data is None:
-        pools = kept_in(search)
+        pools, fit = kept_in(search)
+        if others is None:  # not all need be found, and none may be
+            placing = judged_pools(search, fit)
     if kb is not None:
         data = made_on(search, "labels" if data is None else f"{data}, asked")
     pools, judged = list(pools), asked(search, pools)
     lost = not_found(search, pools, judged)
-    return Labelled(spec, search, judged, data or "", others and asked(search, others), lost)
+    if others is not None:
+        placing = asked(search, others)
+    return Labelled(spec, search, judged, data or "", placing if any(map(len, placing)) else None, lost)
 
 
 def check(questions: Labelled, path: str, json: bool) -> None:

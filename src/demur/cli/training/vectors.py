@@ -50,9 +50,11 @@ def train(
 ) -> None:
     """Train word vectors on the unlabelled texts of datasets, or on your own files."""
     from demur.embedders.word_vectors import skipgram, table_formats
+    from demur.files import check_writable
 
     how = skipgram.Training(width, window, min_count, epochs, seed, model, clean, stopwords)
     table_formats.check_name(output)
+    check_writable(output)
     with warnings_noted():
         texts = (text for source in sources for text in _texts(source))
         made = {"texts of": sources}
@@ -113,9 +115,11 @@ def convert(
     from demur.embedders.word_vectors.embedder import located
     from demur.embedders.word_vectors.tables import table
     from demur.errors import UsageError
+    from demur.files import check_writable
     from demur.text import tokenize
 
     table_formats.check_name(output, half)
+    check_writable(output)
     with warnings_noted():
         found = table(located(vectors))
         wanted = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -143,6 +144,9 @@ def address_of(path: object) -> Elsewhere | None:
             return Address.of(str(path))
         if is_bucket(str(path)):
             return Bucket.of(str(path))
+        found = re.match(r"([a-z][a-z0-9+.-]+):/", str(path), re.IGNORECASE)
+        if found and not Path(path).exists():
+            raise UsageError(f"{found[1]}:// is not a place for a base; use a folder, postgresql:// or s3://")
     return None
 
 

@@ -27,6 +27,7 @@ STARTS = 4
 GRID = 50  # thresholds made of the questions kept apart
 _APART = 1_000  # questions kept apart at most: more would not place the thresholds better
 _SEEN = 20  # answers; a rate over fewer foretells nothing
+_MANY = 20  # times as many answers as it takes: then more labels would bring nothing new
 _SUREST = 5  # answers: where so many or more of the surest are right, there is hope
 
 Rule = Callable[[Labelled, float, float, FloatArray, int], tuple[float, float] | None]
@@ -190,8 +191,13 @@ class Evidence:
         return len(self.tested) >= _SEEN
 
     def fewest(self, risk: float, delta: float) -> int | None:
-        """How many answers it takes if none is wrong; None if so many are that more labels would not help."""
-        return None if self._hopeless(risk, delta) else accepted_needed(0, risk, self._level(risk, delta))
+        """How many answers it takes if none is wrong; None if so many are that more labels would not help.
+
+        Nor would they where there are many times as many answers: the surest of them would do.
+        """
+        least = accepted_needed(0, risk, self._level(risk, delta))
+        many = least is not None and len(self.tested) > _MANY * least
+        return None if many or self._hopeless(risk, delta) else least
 
     def _hopeless(self, risk: float, delta: float) -> bool:
         """Whether too many are wrong wherever one looks, and not by chance: more labels would not help.

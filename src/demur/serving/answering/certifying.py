@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from demur.asking.gates.labels import Labelled, fresh, parted
 from demur.errors import NoThreshold, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.risk.gates.certificate import percent
 from demur.risk.gates.gate import Gate, calibrate
 from demur.risk.thresholds.bounds import accepted_needed
 from demur.serving.answering.base import Base
-from demur.serving.answering.labelling import Desk, Labelled, fits, fresh
+from demur.serving.answering.labelling import Desk
 
 
 def calibrated(base: Base, desk: Desk, known: Sequence[Labelled], risk: float, confidence: float) -> Gate:
     """The gate that the certifying labels make; the others place the thresholds."""
-    certify, fit = (
-        desk.judged([each for each in known if fits(each.question) is wanted]) for wanted in (False, True)
-    )
+    certify, fit = map(desk.judged, parted(known))
     least = accepted_needed(0.0, risk, 1 - confidence) or 1
     if len(certify) < least:
         what = f"{len(certify)} labelled questions count for a promise"

@@ -1,87 +1,34 @@
 """Labels that become a promise: which question to label next, what the labels carry, and the gate they make.
 
-A question is used for one thing only, by a hash of its words: one in five fits, which places the thresholds
-and may train a ranker; the others certify. Those that certify are asked about in the order of their hashes,
-which is chance, as a promise holds for questions drawn like them; those that fit, by what they teach.
+Questions that certify are asked about in the order of their hashes, which is chance, as a promise holds for
+questions drawn like them; those that fit (see `demur.asking.gates.labels`), by what they teach.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from demur.asking.gates.calibrating import judged_pool
+from demur.asking.gates.labels import FIT, Labelled, fits, labelled, lot, parted
 from demur.asking.meaning import finding
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.formats.webpage_questions import key
-from demur.kb.store.labels import Label
 from demur.risk.predictions import Predictions
 from demur.risk.qualifiers.base import Qualifier, qualifier
 from demur.risk.thresholds.bounds import accepted_needed
 from demur.risk.thresholds.control import STARTS, Evidence
-from demur.types import Candidate, Pool, Ranking
+from demur.types import Pool, Ranking
 
-FIT = 5
-"""One question in so many fits; the others certify."""
 SHOWN = 9
 """Passages that are shown to be judged, as there are so many keys."""
 RISKS = (0.20, 0.10, 0.05)
 _LOOSER = (0.50, 0.40, 0.30, *RISKS)  # of these a stricter risk takes no fewer labels
 _TAUGHT = 200  # questions among which the most informative one is chosen
 _FOUND = 10  # passages that tell how unsure a search by words is
-
-
-def lot(question: str) -> int:
-    """A number of 64 bits by chance, the same for the same words, whatever their case and signs."""
-    said = (key(question) or question).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(said, digest_size=8, person=b"demur part").digest(), "big")
-
-
-def fits(question: str) -> bool:
-    """Whether a question fits; it certifies if not."""
-    return lot(question) % FIT == 0
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """A question, and the passages that somebody called right and wrong; none is right where none answers."""
-
-    question: str
-    right: tuple[Label, ...]
-    wrong: tuple[Label, ...]
-
-    @property
-    def stale(self) -> bool:
-        """Whether its right passages are no more: nobody knows what answers it now."""
-        return bool(self.right) and all(each.place is None for each in self.right)
-
-    @property
-    def pool(self) -> Pool:
-        """The question with what was judged."""
-        judged = [*self.right, *self.wrong]
-        candidates = [
-            Candidate(str(n), each.text, each.label) for n, each in enumerate(judged) if each.text.strip()
-        ]
-        return Pool(f"{lot(self.question):016x}", self.question, tuple(candidates))
-
-
-def labelled(labels: Iterable[Label]) -> dict[str, Labelled]:
-    """The labels by their questions; of questions that differ in case or signs alone, the last."""
-    groups: dict[str, list[Label]] = {}
-    for label in labels:
-        groups.setdefault(label.question, []).append(label)
-    found: dict[str, Labelled] = {}
-    for question, some in groups.items():
-        right = tuple(each for each in some if each.label)
-        found[key(question) or question] = Labelled(
-            question, right, tuple(each for each in some if not each.label and each.text)
-        )
-    return {each.question: each for each in found.values()}
 
 
 def waiting(kb: KnowledgeBase) -> list[str]:
@@ -182,7 +129,7 @@ class Desk:
 
     def standing(self, known: Sequence[Labelled], confidence: float = 0.95) -> list[dict[str, Any]]:
         """For each risk the share of questions that a gate would answer, or how many more labels it takes."""
-        evidence, certify, delta = self._evidence(known), _certifying(known), 1 - confidence
+        evidence, certify, delta = self._evidence(known), parted(known)[0], 1 - confidence
         told: list[dict[str, Any]] = []
         for risk in RISKS:
             choice = None if evidence is None else evidence.choice(risk, delta)
@@ -196,11 +143,11 @@ class Desk:
         evidence = self._evidence(known)
         if evidence is None or not evidence.tells_a_rate:
             return None
-        return missing_labels(evidence, len(_certifying(known)), risk, 1 - confidence)
+        return missing_labels(evidence, len(parted(known)[0]), risk, 1 - confidence)
 
     def _evidence(self, known: Sequence[Labelled]) -> Evidence | None:
         """What the certifying labels say of the answers; None if nothing was found for their questions."""
-        certify = _certifying(known)
+        certify = parted(known)[0]
         pools = self.judged(certify)
         if not any(map(len, pools)):
             return None
@@ -214,10 +161,6 @@ class Desk:
             answers.wrong[answers.predicted],
             others=others if len(others) else None,
         )
-
-
-def _certifying(known: Iterable[Labelled]) -> list[Labelled]:
-    return [each for each in known if not fits(each.question)]
 
 
 def missing_labels(evidence: Evidence | None, certifying: int, risk: float, delta: float) -> int | None:
@@ -243,11 +186,6 @@ def missing_labels(evidence: Evidence | None, certifying: int, risk: float, delt
 def in_all(certifying: int) -> int:
     """How many questions to label until so many more certify, as some of them fit."""
     return -(-certifying * FIT // (FIT - 1))
-
-
-def fresh(kb: KnowledgeBase) -> list[Labelled]:
-    """The labelled questions whose labels still hold, in the order in which they were labelled first."""
-    return [each for each in labelled(kb.labels()).values() if not each.stale]
 
 
 def exported(known: Iterable[Labelled], part: str, found: Callable[[str], Ranking]) -> list[dict[str, Any]]:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    JsonValue,
+    StringConstraints,
+)
 
-LONGEST_QUESTION = 20_000
-"""Characters of a question."""
+from demur.asking.session import LONGEST_QUESTION
+
 Question = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUESTION, pattern=r"\S")]
 
 LONGEST = 200_000
@@ -53,7 +61,7 @@ class RelevantSpans(Sent):
     """Which quotes are wanted in each result: at least so sure, at most so many."""
 
     mode: Literal["enabled", "disabled"] | None = None
-    threshold: float | None = None
+    threshold: FiniteFloat | None = None
     max_spans: Count | None = None
 
 

@@ -85,7 +85,11 @@ def paths(server: Server) -> APIRouter:
             raise Refusal(415, f"{what}, as with curl --data-binary @FILE and ?name=FILE")
         called, body = uploads.checked_name(name), await request.body()
         upload = await asyncio.to_thread(uploads.spooled, base.uploads, called, body)
-        return await _answer(server, _putting(server, base, upload), 201)
+        try:
+            return await _answer(server, _putting(server, base, upload), 201)
+        except Refusal:  # it says that nothing was kept
+            await asyncio.to_thread(upload.drop)
+            raise
 
     @router.delete(
         "/v1/documents",
@@ -105,13 +109,17 @@ def paths(server: Server) -> APIRouter:
         def without(kb: KnowledgeBase) -> dict[str, Any]:
             check(kb)
             report = kb.remove(name)[0]
+            for each in older:
+                each.drop()
             told = {"name": name, "status": report.status, "passages": 0, "generation": kb.generation}
             return {**told, "note": report.reason or None}
 
         async def work(job: Running) -> dict[str, Any]:
             return await _patiently(server, base, without)
 
+        older: list[Upload] = []
         if not any(job.kind == "add" and job.about == name for job in server.jobs.running()):
+            older = await asyncio.to_thread(uploads.of_name, base.uploads, name)
             await server.looked(check)  # nobody waits for those who write, to be told that it is not there
         return await _answer(server, server.jobs.start("remove", name, work), 200)
 
@@ -216,7 +224,7 @@ async def _answer(server: Server, job: Running, status: int) -> Response:
     if not await server.jobs.within(job, _WAIT):
         return JSONResponse(Job(**job.plain()).model_dump(), 202, {"Location": f"/v1/jobs/{job.id}"})
     if job.state == "failed":
-        raise job.refusal or Refusal(422, job.error or "it could not be read")
+        raise job.refusal or Refusal(500, job.error or "the server failed at this; see its log")
     return JSONResponse(job.result, status)
 
 

@@ -6,10 +6,12 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import zip_longest
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 
+from demur.asking.gates.labels import fits, fresh, labelled, parted
 from demur.asking.quoting import asked as words_of
 from demur.asking.quoting import quote
 from demur.asking.reading import within
@@ -22,10 +24,7 @@ from demur.serving.answering.labelling import (
     SHOWN,
     Desk,
     exported,
-    fits,
-    fresh,
     keep_new,
-    labelled,
     next_question,
     waiting,
 )
@@ -45,7 +44,7 @@ from demur.serving.messages.problems import Refusal
 from demur.serving.paths.documents import REFUSED, _answer
 from demur.serving.process.jobs import Job as Running
 from demur.serving.server import Server
-from demur.types import Ranking
+from demur.types import Candidate, Ranking
 
 T = TypeVar("T")
 JSONL = "application/jsonl"
@@ -90,7 +89,7 @@ def paths(server: Server) -> APIRouter:
         )
         found = await ask_all(base, [each.question for each in known])
         levels = await asyncio.to_thread(found.standing, known)
-        certify = sum(not fits(each.question) for each in known)
+        certify = len(parted(known)[0])
         await asyncio.to_thread(base.current)
         return Labels(
             labelled=len(known),
@@ -248,11 +247,14 @@ def _places(kb: KnowledgeBase, passages: Sequence[int | str]) -> list[int]:
 
 
 def _shown(kb: KnowledgeBase, ranking: Ranking) -> list[Shown]:
-    """The best passages, with the sentence that shares the weightiest words."""
+    """The best passages, with the sentence that shares the weightiest words.
+
+    Rows of an FAQ and other passages take turns, so that neither kind hides the other.
+    """
     words = words_of(ranking.question, kb.stem)
     weights = {word: kb.idf(word) for word in words}
     shown: list[Shown] = []
-    for one, _ in ranking:
+    for one in _in_turns(ranking):
         place = next((p for p in kb.places(one.id) if kb.passage(p).text == one.text), None)
         if place is None or any(each.passage == place for each in shown):
             continue
@@ -274,3 +276,15 @@ def _shown(kb: KnowledgeBase, ranking: Ranking) -> list[Shown]:
         if len(shown) == SHOWN:
             break
     return shown
+
+
+def _in_turns(ranking: Ranking) -> list[Candidate]:
+    """What was found, the first and every other one of its kind: rows of an FAQ, and all else."""
+    row = [bool(one.extra.get("question")) for one in ranking.candidates]
+    kinds = [
+        [one for one, its in zip(ranking.candidates, row, strict=True) if its is kind]
+        for kind in (True, False)
+    ]
+    if row and not row[0]:
+        kinds.reverse()
+    return [one for pair in zip_longest(*kinds) for one in pair if one is not None]

@@ -95,6 +95,8 @@ def _precision(log: Sequence[Mapping[str, Any]]) -> str:
 
 def looks(stage: Done) -> bool:
     """Whether a stage's dev set had a say in what it came to."""
+    if stage.log and not any("dev" in line for line in stage.log):
+        return False  # no question of it has right and wrong answers
     said = parse(stage.trainer).settings
     take, patience = said.get("take", "best"), said.get("patience", 0)
     if take == "last" or (take in ("all", "committee", "average") and said.get("weights") != "dev"):
@@ -129,7 +131,8 @@ def _figure(value: Any) -> str:
 
 def _measures(dev: Report | None, looked: bool) -> str:
     if dev is None:
-        return "## How good it is\n\nNot measured: there was no dev set. Run `demur evaluate`."
+        none = "there was no dev set with right and wrong answers"
+        return f"## How good it is\n\nNot measured: {none}. Run `demur evaluate`."
     rows = [
         f"| {measure} | {found.mean:.4f} | {found.low:.4f} – {found.high:.4f} |"
         for measure, found in dev.measures.items()

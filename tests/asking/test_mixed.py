@@ -1,0 +1,64 @@
+"""Rows of an FAQ and other passages in one list."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from demur.asking import Library, Passage, Session
+from demur.asking.meaning.finding import find
+from demur.errors import UsageError
+from demur.types import Abstention
+
+ROWS = [
+    Passage("norway", "Yes, within five days.", question="Do you ship to Norway?"),
+    Passage("pay", "By card or bank transfer.", question="How do I pay?"),
+]
+DESK = Passage("desk", "The support desk is staffed from 8 to 18.")
+JAPAN = "Do you ship to Japan?"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEMUR_CACHE", str(tmp_path_factory.getbasetemp() / "mixed"))
+
+
+def others(many: int) -> list[Passage]:
+    return [Passage(str(n), f"Part {n} is cleaned with cloth {n}.") for n in range(many)]
+
+
+def test_what_is_near_comes_before_what_is_unlike_though_it_lacks_a_name() -> None:
+    ranking = Library([*ROWS, DESK, *others(3)]).search("meaning").find(JAPAN)
+    assert ranking.candidates[0].id == "norway" and max(ranking.scores) < 0.2
+    assert list(ranking.scores) == sorted(ranking.scores, reverse=True)
+    result = Session.open([*ROWS, DESK]).ask(JAPAN)
+    assert isinstance(result, Abstention) and result.ranking.candidates[0].id == "norway"
+
+
+def test_a_row_that_lacks_a_name_is_kept_among_many_others() -> None:
+    workshop = [Passage(str(n), f"Do not ship part {n} to the workshop.") for n in range(60)]
+    found = find(Library([*ROWS, *workshop]), JAPAN, 50)
+    assert 0 in found.places and found.chances.argmin() == found.places.tolist().index(0)
+
+
+def test_what_is_likely_comes_first_whatever_its_kind() -> None:
+    session = Session.open([*ROWS, DESK])
+    for question, id in {
+        "When is the support desk staffed?": "desk",
+        "Do you ship to Norway?": "norway",
+    }.items():
+        assert session.search.find(question).candidates[0].id == id
+
+
+@pytest.mark.parametrize("rows", [[], ROWS])
+def test_a_code_that_all_passages_have_but_those_that_are_cut_off_is_no_error(rows: list[Passage]) -> None:
+    named = [Passage(f"x{n}", f"The X200 part {n} is cleaned with cloth {n}.") for n in range(60)]
+    library = Library([*named, DESK, *rows])
+    found = find(library, "How do I clean the X200?", 50)
+    assert found.named.all() and np.array_equal(found.with_the_named_first(found.chances), found.chances)
+    assert len(library.search("meaning").find("How do I clean the X200?").scores) == 50
+
+
+def test_a_question_has_an_end() -> None:
+    with pytest.raises(UsageError, match="at most 20,000 characters"):
+        Session.open([*ROWS]).ask("feeder " * 3000)
