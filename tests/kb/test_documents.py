@@ -107,6 +107,13 @@ def test_csv_rows(tmp_path: Path) -> None:
     ]
 
 
+def test_the_line_with_which_excel_says_what_separates_is_no_header(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.csv", "sep=,\nquestion,answer\nHow?,So.\n")
+    assert [(p.line, p.heading, p.text) for p in read_documents(path)] == [(3, "How?", "So.")]
+    with pytest.raises(DataError, match="a.csv:2: columns separated by semicolons"):
+        list(read_documents(write(tmp_path, "a.csv", "sep=;\nquestion;answer\nHow?;So.\n")))
+
+
 def test_a_megabyte_in_a_cell_is_read(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", 'text\n"' + "A sentence of some words. " * 40_000 + '"\n')
     assert len("".join(texts(path))) > 1_000_000

@@ -39,6 +39,8 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
             ) from None
         if not any(cell.strip() for cell in row):
             continue
+        if not columns and row[0].strip().lower().startswith("sep="):  # as Excel begins some
+            continue
         if not columns:
             columns = [name.strip().lower() for name in row]
             if len(columns) == 1 and (marks := [mark for mark in _OTHERS if mark in columns[0]]):
