@@ -125,6 +125,38 @@ def test_another_job_is_refused_and_restart_forgets(tmp_path: Path) -> None:
     same(source, target, SCORER, 30)
 
 
+@pytest.mark.parametrize("write_as", [None, "jsonl"])  # the same job, and another one in its place
+def test_restart_removes_what_the_stopped_job_has_published(tmp_path: Path, write_as: str | None) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    published(source, target, 3)
+    assert len(list(target.rglob("*.parquet"))) == 3
+    told = Path(f"{target}.bad.jsonl")
+    told.write_text("{}\n")  # as a kill leaves it that comes after the joining
+    done = run(source, target, restart=True, write_as=write_as)
+    assert (done.files, done.resumed_pools) == (3, 0)
+    kind = write_as or "parquet"
+    written = sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
+    assert written == [f"a.{kind}", f"b.{kind}", f"more/c.{kind}"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_restart_that_finds_a_file_of_another_removes_nothing(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    published(source, target, 1)
+    (target / "notes.txt").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(DemurError, match=r"out/notes.txt: exists already, and this job did not write it"):
+        run(source, target, restart=True)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert run(source, target).resumed_pools == 180
+
+
+def published(source: Path, target: Path, files: int) -> None:
+    """What a job leaves that is killed once so many files are published."""
+    with pytest.raises(RuntimeError):
+        score_files(str(source), str(target), SCORER, _Joins(_Stops(files - 1)), pairs=30)
+
+
 def test_what_the_earlier_job_had_and_this_one_lacks_is_named(tmp_path: Path) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):

@@ -27,6 +27,17 @@ class Folders(Parts):
 
     whole: ClassVar[str] = r"\d{6,}"
 
+    def published(self, into: Path) -> list[Path]:
+        """The files that the job of these shards has written into a folder, and that are still there."""
+        found = []
+        for note in self.folder.glob(f"*/{_DONE}"):
+            told = json.loads(note.read_text("utf-8"))
+            path = Path(told.get("target", ""))
+            inside = path.resolve().is_relative_to(into.resolve())
+            if inside and path.is_file() and path.stat().st_size == told["bytes"]:
+                found.append(path)
+        return found
+
 
 @dataclass(frozen=True)
 class Item:
@@ -82,14 +93,19 @@ class Item:
         """Move the joined file to where it is wanted, and know it again: a kill may come between the two."""
         with replacing(Path(self.folder) / _DONE) as file:
             size = self.parts.joined.stat().st_size
-            json.dump({"pools": pools, "pairs": pairs, "bytes": size}, file)
+            json.dump({"pools": pools, "pairs": pairs, "bytes": size, "target": self.target}, file)
         self.parts.publish(self.target)
 
     def check_free(self) -> None:
         """Refuse a file that is there already and that another has written."""
         if Path(self.target).exists() and self.done() is None:
-            what = "exists already, and this job did not write it"
-            raise DataError(what, path=self.target, fix="remove it, or name another place to write")
+            raise foreign(Path(self.target))
+
+
+def foreign(path: Path) -> DataError:
+    """The error that says that a file is there already and that another has written it."""
+    what = "exists already, and this job did not write it"
+    return DataError(what, path=path, fix="remove it, or name another place to write")
 
 
 def files_in(folder: Path) -> Iterator[Path]:
