@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -47,6 +47,8 @@ class Item:
     source: str
     target: str
     folder: str
+    stamp: Sequence[int]
+    """Size and time of the file: what tells whether it is still the same without reading it."""
 
     @property
     def parts(self) -> Parts:
@@ -56,6 +58,12 @@ class Item:
     def place(self, row: int) -> str:
         """How an error calls a row."""
         return f"{self.source}: row {row}" if self.source.endswith(".parquet") else f"{self.source}:{row}"
+
+    def check_unchanged(self) -> None:
+        """Raise an error if the file is not what it was when the job began."""
+        if stamp_of(self.source) != [*self.stamp]:
+            fix = "score it again when nothing writes there"
+            raise DataError("was changed while it was read", path=self.source, fix=fix)
 
     def note(self, number: int | None, kind: str) -> Path:
         """A file beside the shards that tells something of one of them, or of the reading of them all."""
@@ -106,6 +114,15 @@ def foreign(path: Path) -> DataError:
     """The error that says that a file is there already and that another has written it."""
     what = "exists already, and this job did not write it"
     return DataError(what, path=path, fix="remove it, or name another place to write")
+
+
+def stamp_of(path: str | Path) -> list[int]:
+    """Size and time of a file; nothing if it is gone."""
+    try:
+        stat = Path(path).stat()
+    except OSError:
+        return []
+    return [stat.st_size, stat.st_mtime_ns]
 
 
 def files_in(folder: Path) -> Iterator[Path]:
@@ -170,7 +187,7 @@ class Files:
                 raise DataError(what, path=targets[target], fix="rename one of them")
             targets[target] = path
         return [
-            Item(n, str(path), str(target), str(folders.absolute() / f"{n:06d}"))
+            Item(n, str(path), str(target), str(folders.absolute() / f"{n:06d}"), stamp_of(path))
             for n, (path, target) in enumerate((path.absolute(), target.absolute()) for path, target in found)
         ]
 
@@ -185,11 +202,3 @@ class Files:
         for path in files_in(self.source):
             stem = path.name[: path.name.lower().removesuffix(".gz").rindex(".")]
             yield path, self.target / path.relative_to(self.source).parent / f"{stem}.{self.write_as}"
-
-    def stamps(self) -> dict[str, list[int]]:
-        """Size and time of each file: what tells whether it is still the same without reading it."""
-        found = {}
-        for item in self.items:
-            stat = Path(item.source).stat()
-            found[item.source] = [stat.st_size, stat.st_mtime_ns]
-        return found

@@ -84,7 +84,8 @@ def score_files(
         elif restart:
             _forget(folders, files.target, told)
         scorer = prepared(scorer, _pools(items), meter)
-        job = {"source": str(files.source.absolute()), "files": files.stamps(), "to": files.write_as}
+        stamps = {item.source: item.stamp for item in items}
+        job = {"source": str(files.source.absolute()), "files": stamps, "to": files.write_as}
         folders.claim({**job, "shard": pairs, **scorer.facts})
         for item in items if files.source.is_dir() else ():
             item.check_free()

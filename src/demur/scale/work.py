@@ -70,11 +70,22 @@ def cut(item: Item, pairs: int = SHARD) -> Iterator[Shard]:
     number = -1
     try:
         for number, shard in enumerate(shards(sound(), pairs)):
+            item.check_unchanged()
             yield Shard(item, number, shard, rows[: len(shard)])
             del rows[: len(shard)]
+        item.check_unchanged()
     except DataError as error:
-        yield Shard(item, number + 1, (), (), str(error))
+        yield Shard(item, number + 1, (), (), _why_unread(item, error))
     item.tell_bad(None, bad)
+
+
+def _why_unread(item: Item, error: DataError) -> str:
+    """Why a file could not be read to its end: perhaps only because another was writing it."""
+    try:
+        item.check_unchanged()
+    except DataError as changed:
+        return str(changed)
+    return str(error)
 
 
 def score_shard(scorer: Scorer, shard: Shard, without: Mapping[int, str] = MappingProxyType({})) -> Outcome:

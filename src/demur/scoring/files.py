@@ -20,7 +20,7 @@ from demur.data.datasets import Pools
 from demur.data.formats.beir import is_split
 from demur.data.formats.known import by_name, format_named
 from demur.errors import DataError, UsageError
-from demur.files import is_pipe, replacing, sha256
+from demur.files import is_pipe, replacing, sha256, unchanging
 from demur.parts import Parts
 from demur.rankers import Ranker
 from demur.scoring.batch import Scorer, score_batch
@@ -28,6 +28,7 @@ from demur.types import Pool
 
 SHARD = 16_384  # pairs
 WITH_EXTRAS = ("jsonl", "parquet")  # formats that hold whatever was found
+_CHANGED = "start again with --restart when nothing writes there"
 
 Advance = Callable[[int], None]
 Meter = Callable[[str, str, int | None], AbstractContextManager[Advance]]
@@ -88,15 +89,18 @@ def score_file(
     with parts.held():
         if restart:
             parts.sweep()
-        job: dict[str, object] = {
-            "source": _named(found),
-            "read_as": read_as,
-            "files": _hashes(found),
-            "shard": pairs,
-        }
-        scorer = prepared(scorer, found.stream(), meter)
-        parts.claim(job | scorer.facts)
-        done = _score(found.stream(), parts, scorer, pairs, meter, once=target if write_as == "run" else None)
+        read = _files(found)
+        with unchanging(*read.values(), fix=_CHANGED) as check:
+            job: dict[str, object] = {
+                "source": _named(found),
+                "read_as": read_as,
+                "files": {name: sha256(path) for name, path in read.items()},
+                "shard": pairs,
+            }
+            scorer = prepared(scorer, found.stream(), meter)
+            parts.claim(job | scorer.facts)
+            once = target if write_as == "run" else None
+            done = _score(found.stream(), parts, scorer, pairs, meter, once, check)
         _join(parts, done, target, write_as, meter)
         parts.sweep()
     return done
@@ -157,13 +161,20 @@ _WITHOUT_SCORES = {"squad"}  # formats that can be written, but have no place fo
 
 
 def _score(
-    pools: Iterator[Pool], parts: Parts, scorer: Scorer, pairs: int, meter: Meter, once: str | None
+    pools: Iterator[Pool],
+    parts: Parts,
+    scorer: Scorer,
+    pairs: int,
+    meter: Meter,
+    once: str | None,
+    check: Callable[[], None],
 ) -> Scored:
-    """Score the shards that are missing."""
+    """Score the shards that are missing, as long as the check says that the files are what they were."""
     done = scored = resumed = 0
     with meter("scoring", "pairs", None) as advance:
         for number, shard in enumerate(shards(_once(pools, once) if once else pools, pairs)):
             part = parts.shard(number)
+            check()
             if part.exists():
                 resumed += len(shard)
             else:
@@ -234,15 +245,15 @@ def _named(pools: Pools) -> str:
     return str(Path(pools.id).resolve()) if _is_own(pools) else pools.id
 
 
-def _hashes(pools: Pools) -> dict[str, str]:
-    """The sha256 of each file that the pools are read from."""
+def _files(pools: Pools) -> dict[str, Path]:
+    """The files that the pools are read from, by their names."""
     if not _is_own(pools):
         name = pools.id.partition("/")[0]
-        return {file: sha256(sources.locate(name, file)) for file in pools.files}
+        return {file: sources.locate(name, file) for file in pools.files}
     own = Path(pools.id)
     folder = own.parent.parent if is_split(own) else own
     if not folder.is_dir():
-        return {own.name: sha256(own)}
+        return {own.name: own}
     names = ("corpus.jsonl", "queries.jsonl", "qrels/*.tsv")  # and not whatever else lies in a BEIR folder
     files = sorted(file for name in names for end in ("", ".gz") for file in folder.glob(name + end))
-    return {str(file.relative_to(folder)): sha256(file) for file in files}
+    return {str(file.relative_to(folder)): file for file in files}
