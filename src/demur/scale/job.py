@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from demur.data import formats
 from demur.errors import DataError, DemurError
-from demur.files import replacing
+from demur.files import lines, replacing
 from demur.scale.items import Files, Folders, Item, foreign
 from demur.scale.work import Outcome, cut, join, score_shard
 from demur.scoring import SHARD, Meter, Scorer, no_meter, prepared
@@ -79,7 +79,9 @@ def score_files(
     items, told = files.items, Path(f"{files.target}.bad.jsonl")
     folders = Folders(target)
     with folders.held():
-        if not folders.shards():
+        if (did := folders.finished()) and (restart or _there(items) != did["files"]):
+            folders.sweep()
+        if not folders.shards() and not folders.finished():
             _check_free(files.target, told)
         elif restart:
             _forget(folders, files.target, told)
@@ -87,12 +89,21 @@ def score_files(
         stamps = {item.source: item.stamp for item in items}
         job = {"source": str(files.source.absolute()), "files": stamps, "to": files.write_as}
         folders.claim({**job, "shard": pairs, **scorer.facts})
+        if did := folders.finished():
+            folders.sweep()
+            return Done(**did, resumed_pools=did["pools"], bad=_told(told))
         for item in items if files.source.is_dir() else ():
             item.check_free()
         done = _run(items, scorer, engine, files.write_as, pairs, meter)
         _tell(told, done.bad)
+        folders.finish({"files": done.files, "pools": done.pools, "pairs": done.pairs, "failed": done.failed})
         folders.sweep()
     return done
+
+
+def _there(items: Sequence[Item]) -> int:
+    """How many of the files to write are there."""
+    return sum(Path(item.target).is_file() for item in items)
 
 
 def _check_free(target: Path, told: Path) -> None:
@@ -176,3 +187,8 @@ def _tell(path: Path, bad: Sequence[dict[str, Any]]) -> None:
         return
     with replacing(path) as file:
         file.writelines(json.dumps(told, ensure_ascii=False) + "\n" for told in bad)
+
+
+def _told(path: Path) -> list[dict[str, Any]]:
+    """The rows that were written there as left out."""
+    return [json.loads(line) for _, line in lines(path)] if path.is_file() else []
