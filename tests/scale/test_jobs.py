@@ -20,6 +20,7 @@ from demur.scale.items import Item
 from demur.scale.job import Done, Here, score_files
 from demur.scale.work import Outcome
 from demur.scoring import Scorer
+from demur.types import Candidate, Pool
 from scale.jobs import Dying, folder, made, same
 from scored import RANKER
 
@@ -157,6 +158,17 @@ def test_a_row_that_cannot_be_written_is_left_out(tmp_path: Path) -> None:
     assert done.pools == 1 and [told["row"] for told in done.bad] == [1]
     what = "holds U+D800, which utf-8 cannot write; put another character in its place"
     assert done.bad[0]["problem"] == f"{source / 'b.jsonl'}:1: {what}"
+
+
+def test_a_row_that_the_format_cannot_hold_is_left_out(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    wide = [Pool("q", "ape", (Candidate("c", "ape", 10**20),))]
+    formats.write_pools(source / "b.jsonl", [*made(9), *wide, *made(9, 9)])
+    done = run(source, tmp_path / "out")
+    (told,) = done.bad
+    assert done.pools == 18 and ".parts" not in told["problem"]
+    assert f"b.jsonl:10: {tmp_path / 'out' / 'b.parquet'}: pool 'q' has the label 1000" in told["problem"]
 
 
 def test_what_fails_for_every_row_is_no_fault_of_rows(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ class Item:
     source: str
     target: str
     folder: str
+    write_as: str
     stamp: Sequence[int]
     """Size and time of the file: what tells whether it is still the same without reading it."""
 
@@ -187,7 +188,9 @@ class Files:
                 raise DataError(what, path=targets[target], fix="rename one of them")
             targets[target] = path
         return [
-            Item(n, str(path), str(target), str(folders.absolute() / f"{n:06d}"), stamp_of(path))
+            Item(
+                n, str(path), str(target), str(folders.absolute() / f"{n:06d}"), self.write_as, stamp_of(path)
+            )
             for n, (path, target) in enumerate((path.absolute(), target.absolute()) for path, target in found)
         ]
 

@@ -121,29 +121,36 @@ def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
         [("id", text), ("question", text), ("candidates", pyarrow.list_(candidate)), ("extra", text)]
     )
     with replacing(path) as file, parquet.ParquetWriter(file.buffer, schema, compression="zstd") as writer:
-        for rows in _groups(pools, path):
-            writer.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema=schema))
+        for group in _groups(pools, path):
+            writer.write_batch(pyarrow.RecordBatch.from_pylist(group, schema=schema))
 
 
 def _groups(pools: Iterable[Pool], path: str | Path) -> Iterator[list[Object]]:
-    rows: list[Object] = []
+    group: list[Object] = []
     size = 0
-    for pool in pools:
+    for pool in checked(pools, path):
         row = _row(pool, path)
         size += len("".join([pool.id, pool.question, *pool.answers]).encode())  # half characters fail here
-        rows.append(row)
+        group.append(row)
         if size >= _GROUP:
-            yield rows
-            rows, size = [], 0
-    if rows:
-        yield rows
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def checked(pools: Iterable[Pool], path: str | Path) -> Iterator[Pool]:
+    """The same pools, once it is sure that their labels fit."""
+    for pool in pools:
+        for one in pool.candidates:
+            if one.label is not None and not -(2**63) <= one.label < 2**63:
+                raise unwritable(pool, f"has the label {one.label}, more than 64 bits hold", path)
+        yield pool
 
 
 def _row(pool: Pool, path: str | Path) -> Object:
     candidates = []
     for one in pool.candidates:
-        if one.label is not None and not -(2**63) <= one.label < 2**63:
-            raise unwritable(pool, f"has the label {one.label}, more than 64 bits hold", path)
         extra = encoded(checked_extra(one.extra, _NOTHING, pool, path)) if one.extra else None
         candidates.append({"id": one.id, "text": one.text, "label": one.label, "extra": extra})
     extra = encoded(checked_extra(pool.extra, _NOTHING, pool, path)) if pool.extra else None
