@@ -156,7 +156,7 @@ def test_a_row_that_cannot_be_written_is_left_out(tmp_path: Path) -> None:
     (source / "b.jsonl").write_text(half + '{"id": "w", "question": "a", "candidates": [{"text": "a"}]}\n')
     done = run(source, tmp_path / "out")
     assert done.pools == 1 and [told["row"] for told in done.bad] == [1]
-    what = "holds U+D800, which utf-8 cannot write; put another character in its place"
+    what = "half a character, U+D800, in 'question'; write the character itself"
     assert done.bad[0]["problem"] == f"{source / 'b.jsonl'}:1: {what}"
 
 

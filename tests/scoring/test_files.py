@@ -151,6 +151,19 @@ def test_what_the_format_cannot_hold_is_told_at_its_shard(
     assert not Path(target).exists()
 
 
+@pytest.mark.parametrize(
+    "wrong", [r'{"text": "\ud800"}', '{"text": "a", "x": NaN}', '{"text": "a", "x": 1e400}']
+)
+def test_what_cannot_be_written_again_is_told_with_its_line(source: Path, wrong: str) -> None:
+    with source.open("a", encoding="utf-8") as file:
+        file.write(f'{{"question": "q", "candidates": [{wrong}]}}\n')
+    for name in ("o.jsonl", "o.csv"):
+        with pytest.raises(
+            DemurError, match=f"^{source}:101: .*(half a character, U.D800|'x' holds NaN, or)"
+        ):
+            scoring.score_file(str(source), str(source.parent / name), RANKER)
+
+
 def test_what_depends_on_the_shards_before_is_told_of_the_target(source: Path) -> None:
     pools = [
         replace(pool, candidates=(replace(pool.candidates[0], extra={"x": "y"}),)) for pool in apart(100)

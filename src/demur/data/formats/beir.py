@@ -46,7 +46,7 @@ def read_pools(path: str | Path) -> Iterator[Pool]:
             what = f"document {missing[0]!r}, judged for query {id!r}, is not in the corpus"
             raise DataError(what, path=judgements, fix="add it to the corpus, or drop the judgement")
         found = tuple(_labelled(documents[document], mark) for document, mark in judged.items())
-        extra = other_keys(line, _QUERY)
+        extra = other_keys(line, _QUERY, place)
         yield Pool(id, question, found, extra) if extra else Pool(id, question, found)
     if qrels:
         what = f"query {next(iter(qrels))!r} is judged, but not in the queries (or twice in them)"

@@ -16,7 +16,16 @@ from typing import Any
 
 from demur.data.formats.shared import columns
 from demur.data.formats.shared.checks import Place, build_pool, label, unwritable
-from demur.data.formats.shared.jsonlines import Object, checked_extra, encoded, id_of, list_of, text_of
+from demur.data.formats.shared.jsonlines import (
+    Object,
+    check_whole,
+    checked_extra,
+    encoded,
+    id_of,
+    list_of,
+    other_keys,
+    text_of,
+)
 from demur.errors import DataError, require
 from demur.files import is_pipe, opened, replacing
 from demur.types import Candidate, Pool
@@ -104,12 +113,13 @@ def _extra(raw: Object, place: Place) -> Object | None:
     if raw.get("extra") is None:
         return None
     try:
-        value = json.loads(text_of(raw, "extra", place))
+        value = json.loads(text := text_of(raw, "extra", place))
     except (ValueError, RecursionError) as error:
         raise place.error(f"'extra' is broken JSON ({error})", "write a JSON object, or null") from None
     if type(value) is not dict:
         raise place.error("'extra' is not a JSON object", "write a JSON object, or null")
-    return value
+    check_whole(text, value, place)
+    return other_keys(value, _NOTHING, place)
 
 
 def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:

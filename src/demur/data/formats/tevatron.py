@@ -40,7 +40,7 @@ def read_pools(path: str | Path) -> Iterator[Pool]:
             inside = Place(place.path, place.line, f"{'positive' if mark > 0 else 'negative'} passage")
             found.append(candidate(next(sides[mark <= 0]), "docid", mark, inside))
         id, question = id_of(line, "query_id", place), text_of(line, "query", place)
-        yield build_pool(id, question, found, place, other_keys(line, _KEYS))
+        yield build_pool(id, question, found, place, other_keys(line, _KEYS, place))
 
 
 def _marks(line: Object, positive: int, negative: int, place: Place) -> list[int]:
