@@ -103,8 +103,10 @@ def test_a_dataset_by_its_id(tmp_path: Path) -> None:
         ("o.qrels", None, "scores cannot be written as 'qrels'; these can hold them: jsonl, tsv"),
         ("o.json", None, "scores cannot be written as 'squad'"),
         ("o", "asnq", "scores cannot be written as 'asnq'"),
-        ("folder", None, "exists already"),
+        ("folder", "beir", "exists already"),
         ("folder", "jsonl", "is a folder, not a file"),
+        ("folder", None, "is a folder, not a file; name a file in it"),
+        ("empty", None, "is a folder, not a file; name a file in it"),
         ("in.jsonl/o.jsonl", None, "lies in a file, not in a folder"),
         ("-", None, "a pipe cannot be resumed"),
     ],
@@ -114,10 +116,11 @@ def test_a_target_that_cannot_be_is_found_out_before_the_work(
 ) -> None:
     (source.parent / "folder").mkdir()
     (source.parent / "folder" / "x").touch()
+    (source.parent / "empty").mkdir()
     target = name if name == "-" else str(source.parent / name)
     with pytest.raises(DemurError, match=message):
         scoring.score_file(str(source), target, Failing(at="q0"), write_as=write_as)
-    assert sorted(path.name for path in source.parent.iterdir()) == ["folder", "in.jsonl"]
+    assert sorted(path.name for path in source.parent.iterdir()) == ["empty", "folder", "in.jsonl"]
 
 
 @pytest.mark.parametrize("at", [2, 15])  # in the first shard, and in the second one

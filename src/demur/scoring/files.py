@@ -128,6 +128,9 @@ def writable(target: str, write_as: str | None = None, more: bool = False) -> st
 
     There may be more to write than scores: quotes, or what a gate says.
     """
+    path = Path(target)
+    if path.is_dir() and write_as != "beir":
+        raise DataError("is a folder, not a file", path=target, fix="name a file in it")
     name = write_as or by_name(target)
     if more and name not in WITH_EXTRAS:
         what = f"{target}: quotes and what a gate says cannot be written as {name!r}"
@@ -138,11 +141,8 @@ def writable(target: str, write_as: str | None = None, more: bool = False) -> st
         raise UsageError(f"{target}: scores cannot be written as {name!r}; these can hold them: {able}")
     if name == "parquet":
         formats.parquet.needed()
-    path = Path(target)
     if name == "beir" and path.exists() and (path.is_file() or any(path.iterdir())):
         raise DataError("exists already", path=target, fix="remove it, or name another folder")
-    if name != "beir" and path.is_dir():
-        raise DataError("is a folder, not a file", path=target, fix="name a file in it")
     return name
 
 
