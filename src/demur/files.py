@@ -9,7 +9,7 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -82,20 +82,28 @@ def _read(path: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def unchanging(path: str | Path) -> Iterator[None]:
-    """A block that reads a file: one clear line if it was written to, replaced or removed meanwhile.
+def unchanging(
+    *paths: str | Path, fix: str = "ask again when nothing writes there"
+) -> Iterator[Callable[[], None]]:
+    """A block that reads files: one clear line if one was written to, replaced or removed meanwhile.
 
-    What was read would be of no one version of it. A pipe has no versions.
+    What was read would be of no one version of it. The block gets the check, to make it before its end too.
+    A pipe has no versions.
     """
-    before = _version(path)
+    before = {path: _version(path) for path in paths}
+
+    def check() -> None:
+        for path, version in before.items():
+            if version is not None and (now := _version(path)) != version:
+                what = "was changed while it was read" if now else "vanished while it was read"
+                raise DataError(what, path=path, fix=fix)
+
     try:
-        yield
+        yield check
     except DataError:  # perhaps only because half of it was there
-        if before is None or _version(path) == before:
-            raise
-    if before is not None and (after := _version(path)) != before:
-        what = "was changed while it was read" if after else "vanished while it was read"
-        raise DataError(what, path=path, fix="ask again when nothing writes there")
+        check()
+        raise
+    check()
 
 
 def _version(path: str | Path) -> tuple[int, int, int] | None:

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from demur import __version__
 from demur.errors import UsageError
@@ -20,6 +20,7 @@ from demur.files import locked, replacing, written
 
 _LOCK, _TICKET = "lock", "job.json"
 _MARK = "demur"  # the key of the ticket that says which demur made it
+_DID = "did"  # the key of the ticket of a job that is done
 _SAID = {  # what keys of the ticket mean to a user
     _MARK: "the version of demur",
     "source": "the input",
@@ -49,7 +50,7 @@ class Parts:
         """Make sure that the shards that are here, if any, are of the same job."""
         wanted = {_MARK: __version__, **job}
         found = self._ticket() or {}
-        if self.shards() and found != wanted:
+        if (found.pop(_DID, None) or self.shards()) and found != wanted:
             changed = [key for key in {**wanted, **found} if found.get(key) != wanted.get(key)]
             what = " and ".join(_SAID.get(key, f"the {key}") for key in changed)
             differ = "differs" if len(changed) == 1 and changed != ["files"] else "differ"
@@ -60,6 +61,16 @@ class Parts:
         if found != wanted:
             with replacing(self.folder / _TICKET) as file:
                 json.dump(wanted, file)
+
+    def finish(self, did: Mapping[str, object]) -> None:
+        """Write on the ticket what the job did, before its shards are removed: a kill may come meanwhile."""
+        with replacing(self.folder / _TICKET) as file:
+            json.dump({**(self._ticket() or {}), _DID: did}, file)
+
+    def finished(self) -> dict[str, Any] | None:
+        """What the job did, if it is done and only its shards were not removed."""
+        did = (self._ticket() or {}).get(_DID)
+        return did if type(did) is dict else None
 
     def _ticket(self) -> dict[str, object] | None:
         """What the ticket says, or None if there is none of ours."""
@@ -99,14 +110,14 @@ class Parts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """The folder is this run's alone; at the end it goes, unless shards are left for a later run."""
+        """The folder is this run's alone; at the end it goes, unless something is left for a later run."""
         self._make()
         busy = f"another run is writing into {self.folder}; wait for its end, or write elsewhere"
         with locked(self.folder / _LOCK, busy):
             try:
                 yield
             finally:
-                if not self.shards():
+                if not self.shards() and not self.finished():
                     self.sweep()
                     with suppress(OSError):  # if somebody has put something there
                         (self.folder / _LOCK).unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ import demur
 from demur import scoring
 from demur.data import formats
 from demur.errors import DemurError, MissingExtra
+from demur.scale.items import Item
 from demur.scale.job import Done, Here, score_files
+from demur.scale.work import Outcome
 from demur.scoring import Scorer
+from demur.types import Candidate, Pool
 from scale.jobs import Dying, folder, made, same
 from scored import RANKER
 
@@ -152,8 +156,19 @@ def test_a_row_that_cannot_be_written_is_left_out(tmp_path: Path) -> None:
     (source / "b.jsonl").write_text(half + '{"id": "w", "question": "a", "candidates": [{"text": "a"}]}\n')
     done = run(source, tmp_path / "out")
     assert done.pools == 1 and [told["row"] for told in done.bad] == [1]
-    what = "holds U+D800, which utf-8 cannot write; put another character in its place"
+    what = "half a character, U+D800, in 'question'; write the character itself"
     assert done.bad[0]["problem"] == f"{source / 'b.jsonl'}:1: {what}"
+
+
+def test_a_row_that_the_format_cannot_hold_is_left_out(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    wide = [Pool("q", "ape", (Candidate("c", "ape", 10**20),))]
+    formats.write_pools(source / "b.jsonl", [*made(9), *wide, *made(9, 9)])
+    done = run(source, tmp_path / "out")
+    (told,) = done.bad
+    assert done.pools == 18 and ".parts" not in told["problem"]
+    assert f"b.jsonl:10: {tmp_path / 'out' / 'b.parquet'}: pool 'q' has the label 1000" in told["problem"]
 
 
 def test_what_fails_for_every_row_is_no_fault_of_rows(tmp_path: Path) -> None:
@@ -163,6 +178,23 @@ def test_what_fails_for_every_row_is_no_fault_of_rows(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="it fails"):
         run(source, tmp_path / "out", Scorer(Dying()))
     assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_changes_while_it_is_read_is_left_out_whole(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+
+    class Changing(Here):
+        def score(self, scorer: Scorer, items: Sequence[Item], pairs: int) -> Iterator[Outcome]:
+            for number, outcome in enumerate(super().score(scorer, items, pairs)):
+                if number == 7:  # a.parquet is done, and b.jsonl is not
+                    formats.write_pools(source / "a.parquet", made(3))
+                    formats.write_pools(source / "b.jsonl", made(50))
+                yield outcome
+
+    done = score_files(str(source), str(target), SCORER, Changing(), pairs=30)
+    said = f"{source / 'b.jsonl'}: was changed while it was read; score it again when nothing writes there"
+    assert (done.files, done.pools, done.failed) == (2, 120, [said])
+    assert not (target / "b.parquet").exists()
 
 
 def test_a_file_that_cannot_be_read_is_left_out_whole(tmp_path: Path) -> None:

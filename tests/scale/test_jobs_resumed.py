@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 import demur
 from demur.errors import DemurError
 from demur.parts import Parts
-from demur.scale.items import Item
+from demur.scale.items import Folders, Item
 from demur.scale.job import Done, Here, score_files
 from demur.scale.work import Outcome
 from demur.scoring import Scorer
@@ -125,6 +126,38 @@ def test_another_job_is_refused_and_restart_forgets(tmp_path: Path) -> None:
     same(source, target, SCORER, 30)
 
 
+@pytest.mark.parametrize("write_as", [None, "jsonl"])  # the same job, and another one in its place
+def test_restart_removes_what_the_stopped_job_has_published(tmp_path: Path, write_as: str | None) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    published(source, target, 3)
+    assert len(list(target.rglob("*.parquet"))) == 3
+    told = Path(f"{target}.bad.jsonl")
+    told.write_text("{}\n")  # as a kill leaves it that comes after the joining
+    done = run(source, target, restart=True, write_as=write_as)
+    assert (done.files, done.resumed_pools) == (3, 0)
+    kind = write_as or "parquet"
+    written = sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
+    assert written == [f"a.{kind}", f"b.{kind}", f"more/c.{kind}"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_restart_that_finds_a_file_of_another_removes_nothing(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    published(source, target, 1)
+    (target / "notes.txt").write_text("mine")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(DemurError, match=r"out/notes.txt: exists already, and this job did not write it"):
+        run(source, target, restart=True)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert run(source, target).resumed_pools == 180
+
+
+def published(source: Path, target: Path, files: int) -> None:
+    """What a job leaves that is killed once so many files are published."""
+    with pytest.raises(RuntimeError):
+        score_files(str(source), str(target), SCORER, _Joins(_Stops(files - 1)), pairs=30)
+
+
 def test_what_the_earlier_job_had_and_this_one_lacks_is_named(tmp_path: Path) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
@@ -162,6 +195,51 @@ def test_a_file_of_another_is_not_written_over_when_it_goes_on(tmp_path: Path, n
     (target / name).unlink()
     assert run(source, target).pools == 180
     assert (target / "a.parquet").read_bytes() == ours
+
+
+@pytest.mark.parametrize("left", [2, 0])  # folders that the kill leaves
+def test_a_kill_while_the_parts_are_removed_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int
+) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    with (source / "b.jsonl").open("a", encoding="utf-8") as file:
+        file.write("{\n")
+
+    killed_while_cleaning_up(source, target, monkeypatch, left)
+    with pytest.raises(DemurError, match=r"another job \(the ranker differs\)"):
+        run(source, target, Scorer(demur.ranker("length")))
+    done = run(source, target, Scorer(Stopping(at="q3")))  # which it does not score again
+    assert (done.files, done.pools, done.pairs, done.resumed_pools) == (3, 180, 540, 180)
+    assert [told["row"] for told in done.bad] == [61]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "out.bad.jsonl"]
+    with pytest.raises(DemurError, match="out: exists already"):
+        run(source, target)
+
+
+def test_results_that_are_gone_after_such_a_kill_are_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    killed_while_cleaning_up(source, target, monkeypatch, 2)
+    with pytest.raises(DemurError, match="out: exists already"):
+        run(source, target, restart=True)
+    killed_while_cleaning_up(source, tmp_path / "new", monkeypatch, 2)
+    shutil.rmtree(tmp_path / "new")
+    assert run(source, tmp_path / "new").resumed_pools == 0
+    same(source, tmp_path / "new", SCORER, 30)
+
+
+def killed_while_cleaning_up(source: Path, target: Path, monkeypatch: pytest.MonkeyPatch, left: int) -> None:
+    """What a job leaves that is killed when so many folders of shards were not yet removed."""
+
+    def killed(folders: Folders) -> None:
+        for path in folders.shards()[left:]:
+            shutil.rmtree(path)
+        raise SystemExit
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(Folders, "sweep", killed)
+        run(source, target)
 
 
 def test_a_file_that_was_published_just_before_a_kill_is_known_again(

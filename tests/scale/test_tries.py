@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from demur.data import formats
-from demur.scale.items import Files, Item
+from demur.scale.items import Files, Item, stamp_of
 from demur.scale.tries import survived
 from demur.scale.work import Outcome, Shard, cut
 from demur.scoring import Scorer
@@ -81,7 +81,7 @@ def test_each_row_that_kills_is_found(tmp_path: Path) -> None:
 def test_one_death_is_forgiven_and_stopped_runs_do_not_count(tmp_path: Path) -> None:
     found = item(tmp_path, 4)
     assert deaths(found, *"aabbc") == [True] * 5
-    formats.write_pools(found.source, made(10))
+    found = item_again(found)
     outcome = survived(Scorer(Dying()), shard_of(found), "c")
     assert outcome == Outcome(0, 10, 30) and not found.bad()
     assert survived(Scorer(Dying()), shard_of(found), "d") == Outcome(0, 10, 30, resumed=10)
@@ -103,7 +103,7 @@ def test_a_shard_that_kills_without_any_of_its_rows_stops_the_job(tmp_path: Path
 
 def item_again(found: Item) -> Item:
     formats.write_pools(found.source, made(10))
-    return found
+    return replace(found, stamp=stamp_of(found.source))
 
 
 @pytest.mark.parametrize("failed", ["broken"])

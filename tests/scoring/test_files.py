@@ -7,7 +7,9 @@ import json
 import subprocess
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,7 @@ import demur
 from demur import scoring
 from demur.data import formats
 from demur.errors import DemurError
-from demur.types import Pool
+from demur.types import Candidate, Pool
 from scored import RANKER, Failing, apart, made, scores, written
 
 
@@ -101,8 +103,10 @@ def test_a_dataset_by_its_id(tmp_path: Path) -> None:
         ("o.qrels", None, "scores cannot be written as 'qrels'; these can hold them: jsonl, tsv"),
         ("o.json", None, "scores cannot be written as 'squad'"),
         ("o", "asnq", "scores cannot be written as 'asnq'"),
-        ("folder", None, "exists already"),
+        ("folder", "beir", "exists already"),
         ("folder", "jsonl", "is a folder, not a file"),
+        ("folder", None, "is a folder, not a file; name a file in it"),
+        ("empty", None, "is a folder, not a file; name a file in it"),
         ("in.jsonl/o.jsonl", None, "lies in a file, not in a folder"),
         ("-", None, "a pipe cannot be resumed"),
     ],
@@ -112,10 +116,69 @@ def test_a_target_that_cannot_be_is_found_out_before_the_work(
 ) -> None:
     (source.parent / "folder").mkdir()
     (source.parent / "folder" / "x").touch()
+    (source.parent / "empty").mkdir()
     target = name if name == "-" else str(source.parent / name)
     with pytest.raises(DemurError, match=message):
         scoring.score_file(str(source), target, Failing(at="q0"), write_as=write_as)
-    assert sorted(path.name for path in source.parent.iterdir()) == ["folder", "in.jsonl"]
+    assert sorted(path.name for path in source.parent.iterdir()) == ["empty", "folder", "in.jsonl"]
+
+
+@pytest.mark.parametrize("at", [2, 15])  # in the first shard, and in the second one
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("o.run", {"id": "a b"}, "o.run: id 'a b' is empty or has a space, which TREC files cannot hold"),
+        ("o.tsv", {"question": "a\tb"}, r"o.tsv: pool 'q\d+' has a tab or line break in 'a.tb'"),
+        (
+            "o.csv",
+            {"extra": {"x": 1}},
+            r"o.csv: pool 'q\d+' has the extra 'x'; a row has room for a candidate's",
+        ),
+        (
+            "o.parquet",
+            {"candidates": (Candidate("1", "ape", 10**20),)},
+            r"o.parquet: pool 'q\d+' has the label 1000",
+        ),
+        ("beir", {"candidates": (Candidate("1", "ape"),)}, r"beir: pool 'q\d+' has a candidate '1' without"),
+    ],
+)
+def test_what_the_format_cannot_hold_is_told_at_its_shard(
+    source: Path, name: str, wrong: dict[str, Any], message: str, at: int
+) -> None:
+    pools = apart(100)
+    formats.write_pools(source, [*pools[:at], replace(pools[at], **wrong), *pools[at + 1 :]])
+    target = str(source.parent / name)
+    write_as = None if "." in name else name
+    with pytest.raises(DemurError, match=f"^{source.parent}/{message}"):
+        scoring.score_file(str(source), target, Failing(at="q50"), write_as=write_as, pairs=10)
+    assert not Path(target).exists()
+
+
+@pytest.mark.parametrize(
+    "wrong", [r'{"text": "\ud800"}', '{"text": "a", "x": NaN}', '{"text": "a", "x": 1e400}']
+)
+def test_what_cannot_be_written_again_is_told_with_its_line(source: Path, wrong: str) -> None:
+    with source.open("a", encoding="utf-8") as file:
+        file.write(f'{{"question": "q", "candidates": [{wrong}]}}\n')
+    for name in ("o.jsonl", "o.csv"):
+        with pytest.raises(
+            DemurError, match=f"^{source}:101: .*(half a character, U.D800|'x' holds NaN, or)"
+        ):
+            scoring.score_file(str(source), str(source.parent / name), RANKER)
+
+
+def test_what_depends_on_the_shards_before_is_told_of_the_target(source: Path) -> None:
+    pools = [
+        replace(pool, candidates=(replace(pool.candidates[0], extra={"x": "y"}),)) for pool in apart(100)
+    ]
+    target = source.parent / "o.csv"
+    formats.write_pools(source, pools)
+    assert scoring.score_file(str(source), str(target), RANKER, pairs=10).pools == 100
+    formats.write_pools(source, [*apart(50), *pools[50:]])
+    with pytest.raises(
+        DemurError, match=f"^{target}: pool 'q50' has the extra 'x', for which the first pool"
+    ):
+        scoring.score_file(str(source), str(target), RANKER, pairs=10)
 
 
 def test_two_pools_with_one_id_make_no_run(source: Path) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ import demur
 from demur import scoring
 from demur.data import formats
 from demur.errors import DemurError
+from demur.types import Pool
 from scored import RANKER, Failing, apart, made, scores, written
 
 
@@ -47,6 +48,31 @@ def test_another_job_is_refused_and_restart_forgets(source: Path) -> None:
         scoring.score_file(str(source), str(target), RANKER, pairs=30)
     done = scoring.score_file(str(source), str(target), RANKER, pairs=30, restart=True)
     assert (done.pools, done.resumed_pools) == (99, 0)
+
+
+@pytest.mark.parametrize("left", [made(99), None])  # another version of the file, or none
+def test_a_file_that_changes_while_it_is_read_is_told(source: Path, left: list[Pool] | None) -> None:
+    target, sound = source.parent / "out.jsonl", source.read_bytes()
+    other = source.with_name("other.jsonl")
+
+    def meter(label: str, unit: str, total: int | None) -> AbstractContextManager[scoring.Advance]:
+        return nullcontext(lambda pairs: change() if source.exists() else None)
+
+    def change() -> None:
+        if left is None:
+            source.unlink()
+        else:
+            formats.write_pools(other, left)
+            other.replace(source)
+
+    what = "was changed" if left else "vanished"
+    fix = "start again with --restart when nothing writes there"
+    with pytest.raises(DemurError, match=f"in.jsonl: {what} while it was read; {fix}"):
+        scoring.score_file(str(source), str(target), RANKER, pairs=30, meter=meter)
+    assert not target.exists()
+    source.write_bytes(sound)  # what is kept is of this version alone
+    assert scoring.score_file(str(source), str(target), RANKER, pairs=30).resumed_pools == 10
+    assert len(scores(target)) == 100
 
 
 def test_nothing_is_lost_or_doubled_after_kill_9(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,17 @@ class Folders(Parts):
 
     whole: ClassVar[str] = r"\d{6,}"
 
+    def published(self, into: Path) -> list[Path]:
+        """The files that the job of these shards has written into a folder, and that are still there."""
+        found = []
+        for note in self.folder.glob(f"*/{_DONE}"):
+            told = json.loads(note.read_text("utf-8"))
+            path = Path(told.get("target", ""))
+            inside = path.resolve().is_relative_to(into.resolve())
+            if inside and path.is_file() and path.stat().st_size == told["bytes"]:
+                found.append(path)
+        return found
+
 
 @dataclass(frozen=True)
 class Item:
@@ -36,6 +47,9 @@ class Item:
     source: str
     target: str
     folder: str
+    write_as: str
+    stamp: Sequence[int]
+    """Size and time of the file: what tells whether it is still the same without reading it."""
 
     @property
     def parts(self) -> Parts:
@@ -45,6 +59,12 @@ class Item:
     def place(self, row: int) -> str:
         """How an error calls a row."""
         return f"{self.source}: row {row}" if self.source.endswith(".parquet") else f"{self.source}:{row}"
+
+    def check_unchanged(self) -> None:
+        """Raise an error if the file is not what it was when the job began."""
+        if stamp_of(self.source) != [*self.stamp]:
+            fix = "score it again when nothing writes there"
+            raise DataError("was changed while it was read", path=self.source, fix=fix)
 
     def note(self, number: int | None, kind: str) -> Path:
         """A file beside the shards that tells something of one of them, or of the reading of them all."""
@@ -82,14 +102,28 @@ class Item:
         """Move the joined file to where it is wanted, and know it again: a kill may come between the two."""
         with replacing(Path(self.folder) / _DONE) as file:
             size = self.parts.joined.stat().st_size
-            json.dump({"pools": pools, "pairs": pairs, "bytes": size}, file)
+            json.dump({"pools": pools, "pairs": pairs, "bytes": size, "target": self.target}, file)
         self.parts.publish(self.target)
 
     def check_free(self) -> None:
         """Refuse a file that is there already and that another has written."""
         if Path(self.target).exists() and self.done() is None:
-            what = "exists already, and this job did not write it"
-            raise DataError(what, path=self.target, fix="remove it, or name another place to write")
+            raise foreign(Path(self.target))
+
+
+def foreign(path: Path) -> DataError:
+    """The error that says that a file is there already and that another has written it."""
+    what = "exists already, and this job did not write it"
+    return DataError(what, path=path, fix="remove it, or name another place to write")
+
+
+def stamp_of(path: str | Path) -> list[int]:
+    """Size and time of a file; nothing if it is gone."""
+    try:
+        stat = Path(path).stat()
+    except OSError:
+        return []
+    return [stat.st_size, stat.st_mtime_ns]
 
 
 def files_in(folder: Path) -> Iterator[Path]:
@@ -154,7 +188,9 @@ class Files:
                 raise DataError(what, path=targets[target], fix="rename one of them")
             targets[target] = path
         return [
-            Item(n, str(path), str(target), str(folders.absolute() / f"{n:06d}"))
+            Item(
+                n, str(path), str(target), str(folders.absolute() / f"{n:06d}"), self.write_as, stamp_of(path)
+            )
             for n, (path, target) in enumerate((path.absolute(), target.absolute()) for path, target in found)
         ]
 
@@ -169,11 +205,3 @@ class Files:
         for path in files_in(self.source):
             stem = path.name[: path.name.lower().removesuffix(".gz").rindex(".")]
             yield path, self.target / path.relative_to(self.source).parent / f"{stem}.{self.write_as}"
-
-    def stamps(self) -> dict[str, list[int]]:
-        """Size and time of each file: what tells whether it is still the same without reading it."""
-        found = {}
-        for item in self.items:
-            stat = Path(item.source).stat()
-            found[item.source] = [stat.st_size, stat.st_mtime_ns]
-        return found

@@ -8,16 +8,18 @@ is; rows that were left out lie in ``OUT.bad.jsonl`` at the end.
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from demur.data import formats
 from demur.errors import DataError, DemurError
-from demur.files import replacing
-from demur.scale.items import Files, Folders, Item
+from demur.files import lines, replacing
+from demur.scale.items import Files, Folders, Item, foreign
 from demur.scale.work import Outcome, cut, join, score_shard
 from demur.scoring import SHARD, Meter, Scorer, no_meter, prepared
 from demur.types import Pool
@@ -77,21 +79,53 @@ def score_files(
     items, told = files.items, Path(f"{files.target}.bad.jsonl")
     folders = Folders(target)
     with folders.held():
-        if restart:
+        if (did := folders.finished()) and (restart or _there(items) != did["files"]):
             folders.sweep()
-        fresh = not folders.shards()
-        for path in (files.target, told) if fresh else ():
-            if path.is_file() if path == told else path.is_dir() and any(path.iterdir()):
-                raise DataError("exists already", path=path, fix="remove it, or name another place to write")
+        if not folders.shards() and not folders.finished():
+            _check_free(files.target, told)
+        elif restart:
+            _forget(folders, files.target, told)
         scorer = prepared(scorer, _pools(items), meter)
-        job = {"source": str(files.source.absolute()), "files": files.stamps(), "to": files.write_as}
+        stamps = {item.source: item.stamp for item in items}
+        job = {"source": str(files.source.absolute()), "files": stamps, "to": files.write_as}
         folders.claim({**job, "shard": pairs, **scorer.facts})
+        if did := folders.finished():
+            folders.sweep()
+            return Done(**did, resumed_pools=did["pools"], bad=_told(told))
         for item in items if files.source.is_dir() else ():
             item.check_free()
         done = _run(items, scorer, engine, files.write_as, pairs, meter)
         _tell(told, done.bad)
+        folders.finish({"files": done.files, "pools": done.pools, "pairs": done.pairs, "failed": done.failed})
         folders.sweep()
     return done
+
+
+def _there(items: Sequence[Item]) -> int:
+    """How many of the files to write are there."""
+    return sum(Path(item.target).is_file() for item in items)
+
+
+def _check_free(target: Path, told: Path) -> None:
+    """Refuse to begin where something is."""
+    for path in (target, told):
+        if path.is_file() if path == told else path.is_dir() and any(path.iterdir()):
+            raise DataError("exists already", path=path, fix="remove it, or name another place to write")
+
+
+def _forget(folders: Folders, target: Path, told: Path) -> None:
+    """Remove all that a stopped job has written; if its folder holds anything else, remove nothing."""
+    ours = folders.published(target)
+    known = {path.resolve() for path in ours}
+    for path in sorted(target.rglob("*")) if target.is_dir() else ():
+        if path.is_symlink() or not (path.is_dir() or path.resolve() in known):
+            raise foreign(path)
+    for path in ours:
+        path.unlink()
+        with suppress(OSError):  # as of a folder that is a link
+            os.removedirs(path.parent)
+    told.unlink(missing_ok=True)
+    folders.sweep()
 
 
 def _run(
@@ -153,3 +187,8 @@ def _tell(path: Path, bad: Sequence[dict[str, Any]]) -> None:
         return
     with replacing(path) as file:
         file.writelines(json.dumps(told, ensure_ascii=False) + "\n" for told in bad)
+
+
+def _told(path: Path) -> list[dict[str, Any]]:
+    """The rows that were written there as left out."""
+    return [json.loads(line) for _, line in lines(path)] if path.is_file() else []

@@ -18,7 +18,7 @@ from demur.errors import DataError, DemurError
 from demur.files import replacing
 from demur.scale.items import Item
 from demur.scoring import SHARD, Scorer, shards
-from demur.scoring.files import ShardsLost, join_shards
+from demur.scoring.files import ShardsLost, check_held, join_shards
 from demur.types import Pool
 
 
@@ -70,11 +70,22 @@ def cut(item: Item, pairs: int = SHARD) -> Iterator[Shard]:
     number = -1
     try:
         for number, shard in enumerate(shards(sound(), pairs)):
+            item.check_unchanged()
             yield Shard(item, number, shard, rows[: len(shard)])
             del rows[: len(shard)]
+        item.check_unchanged()
     except DataError as error:
-        yield Shard(item, number + 1, (), (), str(error))
+        yield Shard(item, number + 1, (), (), _why_unread(item, error))
     item.tell_bad(None, bad)
+
+
+def _why_unread(item: Item, error: DataError) -> str:
+    """Why a file could not be read to its end: perhaps only because another was writing it."""
+    try:
+        item.check_unchanged()
+    except DataError as changed:
+        return str(changed)
+    return str(error)
 
 
 def score_shard(scorer: Scorer, shard: Shard, without: Mapping[int, str] = MappingProxyType({})) -> Outcome:
@@ -86,7 +97,7 @@ def score_shard(scorer: Scorer, shard: Shard, without: Mapping[int, str] = Mappi
         return known
     item, part = shard.item, shard.item.parts.shard(shard.number)
     given = [(row, pool) for row, pool in zip(shard.rows, shard.pools, strict=True) if row not in without]
-    lines = scored_lines(scorer, [pool for _, pool in given], part)
+    lines = scored_lines(scorer, [pool for _, pool in given], item)
     bad = dict(without)
     bad |= {
         row: why(line) for (row, _), line in zip(given, lines, strict=True) if isinstance(line, Exception)
@@ -106,33 +117,34 @@ def known_outcome(shard: Shard) -> Outcome | None:
     return None
 
 
-def scored_lines(scorer: Scorer, pools: Sequence[Pool], path: Path) -> list[str | Exception]:
+def scored_lines(scorer: Scorer, pools: Sequence[Pool], item: Item) -> list[str | Exception]:
     """The line of each scored pool, or why there is none. If it is one for all, it is no fault of a row."""
     try:
-        return [_line(pool, path) for pool in scorer.pools(pools)]
+        return [_line(pool, item) for pool in scorer.pools(pools)]
     except MemoryError:
         raise
     except Exception as error:  # whatever a ranker may raise
-        found = [_alone(scorer, pool, path) for pool in pools]
+        found = [_alone(scorer, pool, item) for pool in pools]
         sound = [pool for pool, each in zip(pools, found, strict=True) if isinstance(each, str)]
         if len(sound) == len(pools) or (not sound and len(pools) > 1):
             raise error
-    together = iter([_line(pool, path) for pool in scorer.pools(sound)] if sound else [])
+    together = iter([_line(pool, item) for pool in scorer.pools(sound)] if sound else [])
     return [next(together) if isinstance(each, str) else each for each in found]
 
 
-def _alone(scorer: Scorer, pool: Pool, path: Path) -> str | Exception:
+def _alone(scorer: Scorer, pool: Pool, item: Item) -> str | Exception:
     try:
-        return _line(scorer.pools([pool])[0], path)
+        return _line(scorer.pools([pool])[0], item)
     except MemoryError:
         raise
     except Exception as error:
         return error
 
 
-def _line(pool: Pool, path: Path) -> str:
-    line = jsonl.line(pool, path)
+def _line(pool: Pool, item: Item) -> str:
+    line = jsonl.line(pool, item.target)
     line.encode()  # half characters fail here
+    check_held([pool], item.target, item.write_as)
     return line
 
 
@@ -140,7 +152,7 @@ def join(item: Item, pools: int, pairs: int, write_as: str) -> Outcome:
     """What became of a file whose shards are all there: one file again, as `demur score` writes it."""
     parts = item.parts
     try:
-        join_shards(parts, pools, write_as)
+        join_shards(parts, pools, item.target, write_as)
     except ShardsLost as error:
         return Outcome(item.number, stopped=str(error))
     except DemurError as error:  # such as a label that the format cannot hold

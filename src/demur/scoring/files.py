@@ -8,8 +8,9 @@ needs only `shards` and `score_batch`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from demur.data.datasets import Pools
 from demur.data.formats.beir import is_split
 from demur.data.formats.known import by_name, format_named
 from demur.errors import DataError, UsageError
-from demur.files import is_pipe, replacing, sha256
+from demur.files import is_pipe, replacing, sha256, unchanging
 from demur.parts import Parts
 from demur.rankers import Ranker
 from demur.scoring.batch import Scorer, score_batch
@@ -28,6 +29,7 @@ from demur.types import Pool
 
 SHARD = 16_384  # pairs
 WITH_EXTRAS = ("jsonl", "parquet")  # formats that hold whatever was found
+_CHANGED = "start again with --restart when nothing writes there"
 
 Advance = Callable[[int], None]
 Meter = Callable[[str, str, int | None], AbstractContextManager[Advance]]
@@ -88,15 +90,17 @@ def score_file(
     with parts.held():
         if restart:
             parts.sweep()
-        job: dict[str, object] = {
-            "source": _named(found),
-            "read_as": read_as,
-            "files": _hashes(found),
-            "shard": pairs,
-        }
-        scorer = prepared(scorer, found.stream(), meter)
-        parts.claim(job | scorer.facts)
-        done = _score(found.stream(), parts, scorer, pairs, meter, once=target if write_as == "run" else None)
+        read = _files(found)
+        with unchanging(*read.values(), fix=_CHANGED) as check:
+            job: dict[str, object] = {
+                "source": _named(found),
+                "read_as": read_as,
+                "files": {name: sha256(path) for name, path in read.items()},
+                "shard": pairs,
+            }
+            scorer = prepared(scorer, found.stream(), meter)
+            parts.claim(job | scorer.facts)
+            done = _score(found, parts, scorer, pairs, meter, (target, write_as), check)
         _join(parts, done, target, write_as, meter)
         parts.sweep()
     return done
@@ -124,6 +128,9 @@ def writable(target: str, write_as: str | None = None, more: bool = False) -> st
 
     There may be more to write than scores: quotes, or what a gate says.
     """
+    path = Path(target)
+    if path.is_dir() and write_as != "beir":
+        raise DataError("is a folder, not a file", path=target, fix="name a file in it")
     name = write_as or by_name(target)
     if more and name not in WITH_EXTRAS:
         what = f"{target}: quotes and what a gate says cannot be written as {name!r}"
@@ -134,11 +141,8 @@ def writable(target: str, write_as: str | None = None, more: bool = False) -> st
         raise UsageError(f"{target}: scores cannot be written as {name!r}; these can hold them: {able}")
     if name == "parquet":
         formats.parquet.needed()
-    path = Path(target)
     if name == "beir" and path.exists() and (path.is_file() or any(path.iterdir())):
         raise DataError("exists already", path=target, fix="remove it, or name another folder")
-    if name != "beir" and path.is_dir():
-        raise DataError("is a folder, not a file", path=target, fix="name a file in it")
     return name
 
 
@@ -148,31 +152,67 @@ def write_scores(target: str | Path, pools: Iterable[Pool], write_as: str | None
         formats.write_pools(target, pools, write_as)
         return
     with replacing(target) as file:
-        for pool in _once(pools, target):
-            scores = {candidate.id: candidate.extra["score"] for candidate in pool.candidates}
-            file.writelines(formats.run_lines(pool.id, scores, path=target))
+        file.writelines(_run_lines(_once(pools, target), target))
+
+
+def _run_lines(pools: Iterable[Pool], path: str | Path) -> Iterator[str]:
+    for pool in pools:
+        scores = {candidate.id: candidate.extra["score"] for candidate in pool.candidates}
+        yield from formats.run_lines(pool.id, scores, path=path)
 
 
 _WITHOUT_SCORES = {"squad"}  # formats that can be written, but have no place for a candidate's score
 
 
 def _score(
-    pools: Iterator[Pool], parts: Parts, scorer: Scorer, pairs: int, meter: Meter, once: str | None
+    source: Pools,
+    parts: Parts,
+    scorer: Scorer,
+    pairs: int,
+    meter: Meter,
+    written: tuple[str, str],
+    check: Callable[[], None],
 ) -> Scored:
-    """Score the shards that are missing."""
+    """Score the shards that are missing, as long as the check says that the files are what they were."""
     done = scored = resumed = 0
+    pools = _once(source.stream(), written[0]) if written[1] == "run" else source.stream()
     with meter("scoring", "pairs", None) as advance:
-        for number, shard in enumerate(shards(_once(pools, once) if once else pools, pairs)):
+        for number, shard in enumerate(shards(pools, pairs)):
             part = parts.shard(number)
+            check()
             if part.exists():
                 resumed += len(shard)
             else:
-                formats.write_pools(part, scorer.pools(shard), "jsonl")
+                found = scorer.pools(shard)
+                for some in [found] if number == 0 else ([pool] for pool in found):
+                    check_held(some, *written)
+                with told_as(f"{part}: pool", f"{source.id}: pool"):
+                    formats.write_pools(part, found, "jsonl")
             done += len(shard)
             size = sum(len(pool) for pool in shard)
             scored += size
             advance(size)
     return Scored(done, scored, resumed)
+
+
+def check_held(pools: Iterable[Pool], target: str, write_as: str) -> None:
+    """Raise now what the join would raise if the format cannot hold these pools.
+
+    The first shard is checked as it will be written; of later ones each pool alone, as what a format asks of
+    neighbours depends on all that comes before.
+    """
+    if write_as != "jsonl":  # as which shards are written anyway
+        check = _run_lines if write_as == "run" else format_named(write_as).check
+        deque(check(pools, target) if check else (), maxlen=0)
+
+
+@contextmanager
+def told_as(found: str, known: str) -> Iterator[None]:
+    """A block whose errors name a place that users know instead of one in the folder of shards."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(str(error).replace(found, known)) from None
 
 
 class ShardsLost(DataError):
@@ -185,14 +225,14 @@ class ShardsLost(DataError):
 def _join(parts: Parts, done: Scored, target: str, write_as: str, meter: Meter) -> None:
     """Write the shards as one file within their folder, which collects what a kill leaves; then move it."""
     with meter("joining", "pairs", done.pairs) as advance:
-        join_shards(parts, done.pools, write_as, advance)
+        join_shards(parts, done.pools, target, write_as, advance)
     parts.publish(target)
 
 
 def join_shards(
-    parts: Parts, pools: int, write_as: str, advance: Callable[[int], None] | None = None
+    parts: Parts, pools: int, target: str, write_as: str, advance: Callable[[int], None] | None = None
 ) -> None:
-    """Write the shards as one file within their folder, if they hold so many pools."""
+    """Write the shards as one file within their folder, if they hold so many pools; errors name OUT."""
     found = 0
 
     def scored() -> Iterator[Pool]:
@@ -203,7 +243,8 @@ def join_shards(
                 yield pool
 
     parts.drop_joined()
-    write_scores(parts.joined, scored() if advance is None else _metered(scored(), advance), write_as)
+    with told_as(str(parts.joined), target):
+        write_scores(parts.joined, scored() if advance is None else _metered(scored(), advance), write_as)
     if found != pools:  # as when a machine lost its power, and with it what was not yet on the disk
         raise ShardsLost(found, pools, parts.folder)
 
@@ -234,15 +275,15 @@ def _named(pools: Pools) -> str:
     return str(Path(pools.id).resolve()) if _is_own(pools) else pools.id
 
 
-def _hashes(pools: Pools) -> dict[str, str]:
-    """The sha256 of each file that the pools are read from."""
+def _files(pools: Pools) -> dict[str, Path]:
+    """The files that the pools are read from, by their names."""
     if not _is_own(pools):
         name = pools.id.partition("/")[0]
-        return {file: sha256(sources.locate(name, file)) for file in pools.files}
+        return {file: sources.locate(name, file) for file in pools.files}
     own = Path(pools.id)
     folder = own.parent.parent if is_split(own) else own
     if not folder.is_dir():
-        return {own.name: sha256(own)}
+        return {own.name: own}
     names = ("corpus.jsonl", "queries.jsonl", "qrels/*.tsv")  # and not whatever else lies in a BEIR folder
     files = sorted(file for name in names for end in ("", ".gz") for file in folder.glob(name + end))
-    return {str(file.relative_to(folder)): sha256(file) for file in files}
+    return {str(file.relative_to(folder)): file for file in files}

@@ -21,6 +21,9 @@ LABEL = "use whole numbers such as 0 and 1, or leave it empty where there is no 
 COLUMNS = "correct the line; texts with tabs or line breaks need quotes in .csv, or .jsonl"
 SQUAD = 'SQuAD is one object {"data": [...]}; if each line is an object, say it is jsonl'
 
+ODD = "NaN, or a number that is infinite or too large; write a number, or leave it out"
+WHOLE = "write the character itself"
+
 
 def one(candidate: str) -> str:
     return f'{{"id": "q", "question": "why?", "candidates": [{candidate}]}}'
@@ -91,6 +94,14 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.parquet", b"question,answer\n" * 9, "a.parquet: broken parquet file (*); copy or download it again, or say which format it is"),
     ("a.parquet", b"", "a.parquet: is empty, and so no parquet file; copy or download it again"),
     ("a.parquet.gz", gzip.compress(b"", mtime=0), "a.parquet.gz: is empty, and so no parquet file; copy or download it again"),
+    # what JSON can spell, and no text and no number can be
+    ("a.jsonl", JSONL + one('{"id": "a", "text": "so", "x": NaN}'), f"a.jsonl:2: candidate 1: 'x' holds {ODD}"),
+    ("a.jsonl", one('{"id": "a", "text": "so", "x": [{"y": -Infinity}]}'), f"a.jsonl:1: candidate 1: 'x' holds {ODD}"),
+    ("a.jsonl", '{"question": "q", "candidates": [], "x": {"y": 1e400}}', f"a.jsonl:1: 'x' holds {ODD}"),
+    ("a.jsonl", '{"query": "q", "pos": ["a"], "pos_scores": [NaN]}', f"a.jsonl:1: 'pos_scores' holds {ODD}"),
+    ("a.jsonl", one(r'{"id": "a", "text": "so \ud83d\ude00 \uD83D"}'), f"a.jsonl:1: half a character, U+D83D, in 'text' of item 1 of 'candidates'; {WHOLE}"),
+    ("a.jsonl", r'{"question": "q", "candidates": [], "x": {"\udc00": 1}}', f"a.jsonl:1: half a character, U+DC00, in a key of 'x'; {WHOLE}"),
+    ("a.json", r'{"data": ["\ud800"]}', f"a.json: half a character, U+D800, in item 1 of 'data'; {WHOLE}"),
     # SQuAD
     ("a.json", '{"data": [\n  {"title": }]}', f"a.json:2: broken JSON (Expecting value, column 13); {SQUAD}"),
     ("a.json", JSONL + JSONL, f"a.json:2: broken JSON (Extra data, column 1); {SQUAD}"),
@@ -203,6 +214,8 @@ TABLES: list[tuple[dict[str, list[object]], str]] = [
     ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE, CANDIDATE]]}, "a.parquet: row 1: candidate id 'a' occurs twice in pool 'q'; give each candidate of a pool an id of its own"),
     ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE]], "extra": ["[1]"]}, "a.parquet: row 1: 'extra' is not a JSON object; write a JSON object, or null"),
     ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE]], "extra": ["{"]}, "a.parquet: row 1: 'extra' is broken JSON (*); write a JSON object, or null"),
+    ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE]], "extra": ['{"x": NaN}']}, f"a.parquet: row 1: 'x' holds {ODD}"),
+    ({"id": ["q"], "question": ["q"], "candidates": [[CANDIDATE]], "extra": [r'{"x": "\ud800"}']}, f"a.parquet: row 1: half a character, U+D800, in 'x'; {WHOLE}"),
 ]  # fmt: skip
 
 

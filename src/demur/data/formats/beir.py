@@ -28,6 +28,7 @@ from demur.files import replacing
 from demur.types import Candidate, Pool
 
 _QUERY = frozenset({"_id", "text"})
+_CORPUS, _QUERIES, _QRELS = range(3)
 _FIX = "a BEIR folder has corpus.jsonl, queries.jsonl and qrels/test.tsv"
 
 
@@ -45,7 +46,7 @@ def read_pools(path: str | Path) -> Iterator[Pool]:
             what = f"document {missing[0]!r}, judged for query {id!r}, is not in the corpus"
             raise DataError(what, path=judgements, fix="add it to the corpus, or drop the judgement")
         found = tuple(_labelled(documents[document], mark) for document, mark in judged.items())
-        extra = other_keys(line, _QUERY)
+        extra = other_keys(line, _QUERY, place)
         yield Pool(id, question, found, extra) if extra else Pool(id, question, found)
     if qrels:
         what = f"query {next(iter(qrels))!r} is judged, but not in the queries (or twice in them)"
@@ -121,30 +122,35 @@ def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
 
 
 def _write(folder: Path, split: str, pools: Iterable[Pool], path: Path) -> None:
-    documents: dict[str, int] = {}
-    ids: set[str] = set()
     with ExitStack() as stack:
         names = ("corpus.jsonl", "queries.jsonl", f"qrels/{split}")
-        corpus, queries, qrels = (stack.enter_context(replacing(folder / name)) for name in names)
-        qrels.write(beir_header())
-        for pool in pools:
-            if not pool.candidates or pool.id in ids:
-                what = "occurs twice" if pool.id in ids else "has no candidates, so nothing would be judged"
-                raise unwritable(pool, what, path)
-            ids.add(pool.id)
-            query = {"_id": pool.id, "text": pool.question, **checked_extra(pool.extra, _QUERY, pool, path)}
-            queries.write(encoded(query) + "\n")
-            for one in pool.candidates:
-                if one.label is None:
-                    fix = "drop such candidates, or write .jsonl"
-                    raise unwritable(pool, f"has a candidate {one.id!r} without a label", path, fix)
-                document = encoded(passage(one, "_id", pool, path))
-                if one.id not in documents:
-                    corpus.write(document + "\n")
-                    documents[one.id] = hash(document)
-                elif documents[one.id] != hash(document):
-                    fix = "give documents ids of their own, or write .jsonl"
-                    raise unwritable(
-                        pool, f"has a document {one.id!r} whose text was different before", path, fix
-                    )
-                qrels.write(beir_line(pool.id, one.id, one.label, path))
+        files = [stack.enter_context(replacing(folder / name)) for name in names]
+        files[_QRELS].write(beir_header())
+        for file, line in rows(pools, path):
+            files[file].write(line)
+
+
+def rows(pools: Iterable[Pool], path: str | Path) -> Iterator[tuple[int, str]]:
+    """The lines, each with the number of its file: corpus, queries or judgements."""
+    documents: dict[str, int] = {}
+    ids: set[str] = set()
+    for pool in pools:
+        if not pool.candidates or pool.id in ids:
+            what = "occurs twice" if pool.id in ids else "has no candidates, so nothing would be judged"
+            raise unwritable(pool, what, path)
+        ids.add(pool.id)
+        query = {"_id": pool.id, "text": pool.question, **checked_extra(pool.extra, _QUERY, pool, path)}
+        yield _QUERIES, encoded(query) + "\n"
+        for one in pool.candidates:
+            if one.label is None:
+                fix = "drop such candidates, or write .jsonl"
+                raise unwritable(pool, f"has a candidate {one.id!r} without a label", path, fix)
+            document = encoded(passage(one, "_id", pool, path))
+            if one.id not in documents:
+                yield _CORPUS, document + "\n"
+                documents[one.id] = hash(document)
+            elif documents[one.id] != hash(document):
+                fix = "give documents ids of their own, or write .jsonl"
+                what = f"has a document {one.id!r} whose text was different before"
+                raise unwritable(pool, what, path, fix)
+            yield _QRELS, beir_line(pool.id, one.id, one.label, path)

@@ -25,5 +25,5 @@ def read_pools(path: str | Path) -> Iterator[Pool]:
         pairs = enumerate(zip(positive + negative, marks, strict=True))
         candidates = [Candidate(f"{number}-{n}", text, mark) for n, (text, mark) in pairs]
         yield build_pool(
-            str(number), text_of(line, "query", place), candidates, place, other_keys(line, _KEYS)
+            str(number), text_of(line, "query", place), candidates, place, other_keys(line, _KEYS, place)
         )

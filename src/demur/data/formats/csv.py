@@ -59,6 +59,9 @@ def _text(path: str | Path) -> Iterator[str]:
 def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write pools with the columns question, answer, label, question_id, answer_id, then extras."""
     with replacing(path) as file:
-        writer = csv.writer(file)
-        for _, cells in columns.table(pools, path):
-            writer.writerow(cells)
+        csv.writer(file).writerows(rows(pools, path))
+
+
+def rows(pools: Iterable[Pool], path: str | Path) -> Iterator[Sequence[str]]:
+    """The cells of each row."""
+    return (cells for _, cells in columns.table(pools, path))

@@ -57,7 +57,7 @@ def _pool(line: Object, place: Place) -> Pool:
     id = id_of(line, "id", place) if "id" in line else str(place.line)
     question = text_of(line, "question", place)
     raw = list_of(line, "candidates", place, dict)
-    extra = None if line.keys() <= _POOL else other_keys(line, _POOL)
+    extra = None if line.keys() <= _POOL else other_keys(line, _POOL, place)
     candidates = [_candidate(one, n, place, id) for n, one in enumerate(raw)]
     return build_pool(id, question, candidates, place, extra)
 
@@ -71,7 +71,7 @@ def _candidate(raw: Object, number: int, place: Place, pool: str) -> Candidate:
         id = id if type(id) is str else id_of(raw, "id", inside)
         text, mark = text_of(raw, "text", inside), label(mark, inside)
     if not raw.keys() <= _CANDIDATE:
-        return Candidate(id, text, mark, other_keys(raw, _CANDIDATE))
+        return Candidate(id, text, mark, other_keys(raw, _CANDIDATE, place, number + 1))
     return Candidate(id, text, mark)
 
 

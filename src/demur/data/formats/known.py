@@ -23,6 +23,8 @@ class Format:
     suffixes: tuple[str, ...] = ()
     read: Callable[[str | Path], Iterator[Pool]] | None = None
     write: Callable[[str | Path, Iterable[Pool]], None] | None = None
+    check: Callable[[Iterable[Pool], str | Path], Iterator[object]] | None = None
+    """Goes through pools that jsonl can hold, and raises what `write` would."""
     keys: tuple[str, ...] = ()
 
 
@@ -33,13 +35,29 @@ _ALL = [
         (".jsonl", ".ndjson"),
         jsonl.read_pools,
         jsonl.write_pools,
-        ("question candidates",),
+        keys=("question candidates",),
     ),
-    Format("tsv", "question, answer, label", (".tsv",), tsv.read_pools, tsv.write_pools),
+    Format("tsv", "question, answer, label", (".tsv",), tsv.read_pools, tsv.write_pools, tsv.rows),
     Format("asnq", "question, answer, label from 1 to 4", (), tsv.read_asnq),
-    Format("csv", "question, answer, label with a header", (".csv",), csv.read_pools, csv.write_pools),
-    Format("parquet", "one pool per row", (".parquet",), parquet.read_pools, parquet.write_pools),
-    Format("beir", "a folder of corpus, queries and judgements", (), beir.read_pools, beir.write_pools),
+    Format(
+        "csv",
+        "question, answer, label with a header",
+        (".csv",),
+        csv.read_pools,
+        csv.write_pools,
+        csv.rows,
+    ),
+    Format(
+        "parquet", "one pool per row", (".parquet",), parquet.read_pools, parquet.write_pools, parquet.checked
+    ),
+    Format(
+        "beir",
+        "a folder of corpus, queries and judgements",
+        (),
+        beir.read_pools,
+        beir.write_pools,
+        beir.rows,
+    ),
     Format("squad", "questions with a paragraph", (".json",), squad.read_pools, squad.write_pools),
     Format(
         "tevatron",
@@ -47,16 +65,22 @@ _ALL = [
         (),
         tevatron.read_pools,
         tevatron.write_pools,
+        tevatron.rows,
         ("query positive_passages",),
     ),
-    Format("bge", "training JSONL of FlagEmbedding", (), bge.read_pools, None, ("query pos",)),
+    Format("bge", "training JSONL of FlagEmbedding", (), bge.read_pools, keys=("query pos",)),
     Format(
         "sentence-transformers",
         "training JSONL of sentence-transformers",
         (),
         sentence_transformers.read_pools,
-        None,
-        ("anchor positive", "query docs labels", "query answer", "question answer", "sentence1 sentence2"),
+        keys=(
+            "anchor positive",
+            "query docs labels",
+            "query answer",
+            "question answer",
+            "sentence1 sentence2",
+        ),
     ),
     Format("run", "scores without texts; read_run reads it", (".run", ".trec")),
     Format("qrels", "judgements without texts; read_qrels reads it", (".qrels", ".qrel")),

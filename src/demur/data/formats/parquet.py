@@ -16,7 +16,16 @@ from typing import Any
 
 from demur.data.formats.shared import columns
 from demur.data.formats.shared.checks import Place, build_pool, label, unwritable
-from demur.data.formats.shared.jsonlines import Object, checked_extra, encoded, id_of, list_of, text_of
+from demur.data.formats.shared.jsonlines import (
+    Object,
+    check_whole,
+    checked_extra,
+    encoded,
+    id_of,
+    list_of,
+    other_keys,
+    text_of,
+)
 from demur.errors import DataError, require
 from demur.files import is_pipe, opened, replacing
 from demur.types import Candidate, Pool
@@ -104,12 +113,13 @@ def _extra(raw: Object, place: Place) -> Object | None:
     if raw.get("extra") is None:
         return None
     try:
-        value = json.loads(text_of(raw, "extra", place))
+        value = json.loads(text := text_of(raw, "extra", place))
     except (ValueError, RecursionError) as error:
         raise place.error(f"'extra' is broken JSON ({error})", "write a JSON object, or null") from None
     if type(value) is not dict:
         raise place.error("'extra' is not a JSON object", "write a JSON object, or null")
-    return value
+    check_whole(text, value, place)
+    return other_keys(value, _NOTHING, place)
 
 
 def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
@@ -121,29 +131,36 @@ def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
         [("id", text), ("question", text), ("candidates", pyarrow.list_(candidate)), ("extra", text)]
     )
     with replacing(path) as file, parquet.ParquetWriter(file.buffer, schema, compression="zstd") as writer:
-        for rows in _groups(pools, path):
-            writer.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema=schema))
+        for group in _groups(pools, path):
+            writer.write_batch(pyarrow.RecordBatch.from_pylist(group, schema=schema))
 
 
 def _groups(pools: Iterable[Pool], path: str | Path) -> Iterator[list[Object]]:
-    rows: list[Object] = []
+    group: list[Object] = []
     size = 0
-    for pool in pools:
+    for pool in checked(pools, path):
         row = _row(pool, path)
         size += len("".join([pool.id, pool.question, *pool.answers]).encode())  # half characters fail here
-        rows.append(row)
+        group.append(row)
         if size >= _GROUP:
-            yield rows
-            rows, size = [], 0
-    if rows:
-        yield rows
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def checked(pools: Iterable[Pool], path: str | Path) -> Iterator[Pool]:
+    """The same pools, once it is sure that their labels fit."""
+    for pool in pools:
+        for one in pool.candidates:
+            if one.label is not None and not -(2**63) <= one.label < 2**63:
+                raise unwritable(pool, f"has the label {one.label}, more than 64 bits hold", path)
+        yield pool
 
 
 def _row(pool: Pool, path: str | Path) -> Object:
     candidates = []
     for one in pool.candidates:
-        if one.label is not None and not -(2**63) <= one.label < 2**63:
-            raise unwritable(pool, f"has the label {one.label}, more than 64 bits hold", path)
         extra = encoded(checked_extra(one.extra, _NOTHING, pool, path)) if one.extra else None
         candidates.append({"id": one.id, "text": one.text, "label": one.label, "extra": extra})
     extra = encoded(checked_extra(pool.extra, _NOTHING, pool, path)) if pool.extra else None

@@ -20,6 +20,7 @@ from pathlib import Path
 from demur.data.formats.shared.checks import Place, build_pool, unwritable
 from demur.data.formats.shared.jsonlines import (
     Object,
+    check_whole,
     checked_extra,
     encoded,
     id_of,
@@ -51,6 +52,7 @@ def read_pools(path: str | Path) -> Iterator[Pool]:
         raise DataError(f"JSON that cannot be read ({error})", path=path, fix=_FIX) from None
     if type(value) is not dict or "data" not in value:
         raise DataError(f"{kind(value)} without 'data'", path=path, fix=_FIX)
+    check_whole(text, value, Place(path))
     for a, article in enumerate(list_of(value, "data", Place(path), dict), 1):
         inside = f"article {a}"
         title = text_of(article, "title", Place(path, None, inside)) if "title" in article else ""
@@ -70,7 +72,7 @@ def _pool(question: Object, title: str, number: int, context: str, place: Place)
         for answer in list_of(question, "answers", place, dict):
             text_of(answer, "text", place)
     paragraph = Candidate(_paragraph_id(title, number), context, _label(question))
-    extra = {"title": title, "paragraph": number, **other_keys(question, _KEYS | _OURS)}
+    extra = {"title": title, "paragraph": number, **other_keys(question, _KEYS | _OURS, place)}
     return build_pool(
         id_of(question, "id", place), text_of(question, "question", place), [paragraph], place, extra
     )

@@ -40,7 +40,7 @@ def read_pools(path: str | Path) -> Iterator[Pool]:
             inside = Place(place.path, place.line, f"{'positive' if mark > 0 else 'negative'} passage")
             found.append(candidate(next(sides[mark <= 0]), "docid", mark, inside))
         id, question = id_of(line, "query_id", place), text_of(line, "query", place)
-        yield build_pool(id, question, found, place, other_keys(line, _KEYS))
+        yield build_pool(id, question, found, place, other_keys(line, _KEYS, place))
 
 
 def _marks(line: Object, positive: int, negative: int, place: Place) -> list[int]:
@@ -56,14 +56,19 @@ def _marks(line: Object, positive: int, negative: int, place: Place) -> list[int
 def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write pools whose candidates are all judged."""
     with replacing(path) as file:
-        for pool in pools:
-            marks = [None if one.label is None else int(one.label) for one in pool.candidates]
-            if None in marks:
-                what = "has a candidate without a label, which is neither positive nor negative"
-                raise unwritable(pool, what, path, "drop such candidates, or write .jsonl")
-            sides: tuple[list[Object], list[Object]] = ([], [])
-            for one in pool.candidates:
-                sides[(one.label or 0) <= 0].append(passage(one, "docid", pool, path))
-            line: Object = {"query_id": pool.id, "query": pool.question, "positive_passages": sides[0]}
-            line |= {"negative_passages": sides[1], "demur_labels": marks}
-            file.write(encoded({**line, **checked_extra(pool.extra, _KEYS, pool, path)}) + "\n")
+        file.writelines(rows(pools, path))
+
+
+def rows(pools: Iterable[Pool], path: str | Path) -> Iterator[str]:
+    """The lines of a file."""
+    for pool in pools:
+        marks = [None if one.label is None else int(one.label) for one in pool.candidates]
+        if None in marks:
+            what = "has a candidate without a label, which is neither positive nor negative"
+            raise unwritable(pool, what, path, "drop such candidates, or write .jsonl")
+        sides: tuple[list[Object], list[Object]] = ([], [])
+        for one in pool.candidates:
+            sides[(one.label or 0) <= 0].append(passage(one, "docid", pool, path))
+        line: Object = {"query_id": pool.id, "query": pool.question, "positive_passages": sides[0]}
+        line |= {"negative_passages": sides[1], "demur_labels": marks}
+        yield encoded({**line, **checked_extra(pool.extra, _KEYS, pool, path)}) + "\n"

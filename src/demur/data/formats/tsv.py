@@ -57,11 +57,16 @@ def _asnq_rows(path: str | Path) -> Iterator[Row]:
 def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
     """Write pools whose texts have no tabs and line breaks."""
     with replacing(path) as file:
-        for pool, cells in columns.table(pools, path):
-            line = "\t".join(cells)
-            if line.count("\t") >= len(cells) or "\n" in line or "\r" in line:
-                raise _broken(pool, cells, path)
-            file.write(line + "\n")
+        file.writelines(rows(pools, path))
+
+
+def rows(pools: Iterable[Pool], path: str | Path) -> Iterator[str]:
+    """The lines of a file."""
+    for pool, cells in columns.table(pools, path):
+        line = "\t".join(cells)
+        if line.count("\t") >= len(cells) or "\n" in line or "\r" in line:
+            raise _broken(pool, cells, path)
+        yield line + "\n"
 
 
 def _broken(pool: Pool, cells: Sequence[str], path: str | Path) -> DataError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from demur.kb.passages import Paragraph, Passage
 ABOVE = ("title", "question")
 
 _log = logging.getLogger(__name__)
-_HALF = re.compile("[\ud800-\udfff]")  # one of a pair of codes that only together are a character
 
 
 def passages_of_jsonl(path: Path) -> Iterator[Passage]:
@@ -56,8 +54,6 @@ def _entry(entry: Mapping[str, Any], place: Place, lost: list[Place]) -> Iterato
     text = text_in(entry, place)
     above = " > ".join(str(entry[name]).strip() for name in ABOVE if entry.get(name))
     id = _name(place) if entry.get("id") in (None, "") else str(entry["id"])
-    if half := _HALF.search(f"{id}{above}{text}"):
-        raise place.error(f"half a character, U+{ord(half[0]):04X}", "write the character itself")
     question = str(entry.get("question") or "").strip()
     if question and not text.strip():
         lost.append(place)

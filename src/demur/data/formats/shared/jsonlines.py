@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,9 @@ from demur.types import Pool
 
 Object = dict[str, Any]
 
+_SPELLED = re.compile(r"\\u[dD][89a-fA-F]")
+_HALF = re.compile("[\ud800-\udfff]")  # one of a pair of codes that only together are a character
+_NESTED = frozenset({list, dict})
 _KINDS: dict[type, str] = {
     dict: "an object",
     list: "a list",
@@ -44,7 +49,26 @@ def object_of(text: str, place: Place) -> Object:
         raise place.error(f"JSON that cannot be read ({error})", fix) from None
     if type(value) is not dict:
         raise place.error(f"{kind(value)} where a JSON object was expected", fix)
+    check_whole(text, value, place)
     return value
+
+
+def check_whole(text: str, value: object, place: Place) -> None:
+    """Refuse half a character in a value that was read from a text: only JSON can spell one."""
+    if "\\" not in text or not _SPELLED.search(text):
+        return
+    waiting = [("", value)]
+    while waiting:
+        where, one = waiting.pop()
+        of = f" of {where}" if where else ""
+        if type(one) is dict:
+            waiting += [(f"a key{of}", key) for key in one]
+            waiting += [(f"{key!r}{of}", each) for key, each in one.items()]
+        elif type(one) is list:
+            waiting += [(f"item {n}{of}", each) for n, each in enumerate(one, 1)]
+        elif type(one) is str and (half := _HALF.search(one)):
+            what = f"half a character, U+{ord(half[0]):04X}, in {where}"
+            raise place.error(what, "write the character itself")
 
 
 def kind(value: object) -> str:
@@ -96,9 +120,33 @@ def shown_list(names: str) -> str:
     return names if len(names) <= 120 else f"{names[:117]}..."
 
 
-def other_keys(object: Object, known: frozenset[str]) -> Object:
-    """What an object holds besides the known keys."""
-    return {key: value for key, value in object.items() if key not in known}
+def other_keys(object: Object, known: frozenset[str], place: Place, candidate: int = 0) -> Object:
+    """What an object, perhaps a numbered candidate's, holds besides the known keys.
+
+    Numbers that JSON cannot hold are refused.
+    """
+    others = {key: value for key, value in object.items() if key not in known}
+    for key, value in others.items():
+        sound = isfinite(value) if type(value) is float else type(value) not in _NESTED or _finite(value)
+        if not sound:
+            inside = place._replace(inside=f"candidate {candidate}") if candidate else place
+            what = f"{key!r} holds NaN, or a number that is infinite or too large"
+            raise inside.error(what, "write a number, or leave it out")
+    return others
+
+
+def _finite(value: object) -> bool:
+    """Whether all numbers in a JSON value are finite."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if type(one) is dict:
+            waiting += one.values()
+        elif type(one) is list:
+            waiting += one
+        elif type(one) is float and not isfinite(one):
+            return False
+    return True
 
 
 def checked_extra(

@@ -16,7 +16,7 @@ from demur.types import Candidate, Pool
 def candidate(passage: Object, key: str, label: int | None, place: Place) -> Candidate:
     """The candidate that a passage is; its id is under the key."""
     text, title = text_of(passage, "text", place), passage.get("title") or ""
-    extra = other_keys(passage, frozenset({key, "text", "title"}))
+    extra = other_keys(passage, frozenset({key, "text", "title"}), place)
     if title:
         extra["title"] = text_of(passage, "title", place)
         text = joined(title, text)
