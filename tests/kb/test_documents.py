@@ -110,7 +110,7 @@ def test_csv_rows(tmp_path: Path) -> None:
 def test_the_line_with_which_excel_says_what_separates_is_no_header(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "sep=,\nquestion,answer\nHow?,So.\n")
     assert [(p.line, p.heading, p.text) for p in read_documents(path)] == [(3, "How?", "So.")]
-    with pytest.raises(DataError, match="a.csv:2: columns separated by semicolons"):
+    with pytest.raises(DataError, match="columns separated by semicolons"):
         list(read_documents(write(tmp_path, "a.csv", "sep=;\nquestion;answer\nHow?;So.\n")))
 
 
