@@ -7,7 +7,6 @@ import pytest
 
 from demur.asking import Library, Passage, Session
 from demur.asking.meaning.finding import find
-from demur.errors import UsageError
 from demur.types import Abstention
 
 ROWS = [
@@ -57,8 +56,3 @@ def test_a_code_that_all_passages_have_but_those_that_are_cut_off_is_no_error(ro
     found = find(library, "How do I clean the X200?", 50)
     assert found.named.all() and np.array_equal(found.with_the_named_first(found.chances), found.chances)
     assert len(library.search("meaning").find("How do I clean the X200?").scores) == 50
-
-
-def test_a_question_has_an_end() -> None:
-    with pytest.raises(UsageError, match="at most 20,000 characters"):
-        Session.open([*ROWS]).ask("feeder " * 3000)

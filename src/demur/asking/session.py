@@ -26,8 +26,6 @@ from demur.kb.read import ReadBase
 from demur.rankers import Ranker
 from demur.types import Abstention, Answer, Ranking
 
-LONGEST_QUESTION = 20_000
-"""Characters of a question."""
 _ONE_AT_A_TIME = RLock()  # models are shared by sessions, and some change while they run
 _log = logging.getLogger(__name__)
 
@@ -145,8 +143,6 @@ class Session:
             raise UsageError(f"top={top!r} is not a whole number; ask for one passage or more")
         if top < 1:
             raise UsageError(f"top={top} shows nothing; ask for one passage or more")
-        if len(question) > LONGEST_QUESTION:
-            raise UsageError(f"a question has at most {LONGEST_QUESTION:,} characters; shorten it")
         question = question.encode("utf-8", "replace").decode()  # a shell or JSON may pass half a character
         with _ONE_AT_A_TIME:
             if isinstance(self.library, ReadBase) and not self._gate_is_for_files:

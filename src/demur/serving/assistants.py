@@ -14,11 +14,11 @@ from pydantic import BaseModel, Field
 from demur import __version__
 from demur.asking import Library, Passage, as_plain
 from demur.asking.searching import DEPTH
-from demur.asking.session import LONGEST_QUESTION
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.base import Base
 from demur.serving.answering.service import Service
+from demur.serving.messages.bodies import LONGEST_QUESTION
 from demur.serving.messages.problems import Refusal, refusal_of
 from demur.serving.process.queue import Queue
 from demur.serving.server import Settings

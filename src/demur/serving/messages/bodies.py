@@ -15,8 +15,8 @@ from pydantic import (
     StringConstraints,
 )
 
-from demur.asking.session import LONGEST_QUESTION
-
+LONGEST_QUESTION = 20_000
+"""Characters of a question."""
 Question = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_QUESTION, pattern=r"\S")]
 
 LONGEST = 200_000
