@@ -87,6 +87,19 @@ def test_who_removes_a_document_does_not_wait_for_those_who_write(
 
 
 @pytest.mark.usefixtures("unembedded")
+def test_versions_that_are_sent_at_the_same_time_are_all_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "_WAIT", 0.1)
+    with serving(made(tmp_path)) as client:
+        with server_of(client).base()._writing:
+            sent = [client.post("/v1/documents", params={"name": "a.md"}, content=KAYAK) for _ in range(3)]
+            assert [each.status_code for each in sent] == [202] * 3
+        assert all(over(client, each.json()["id"])["state"] == "done" for each in sent)
+        assert not list((tmp_path / "tools.kb" / UPLOADS).iterdir())
+
+
+@pytest.mark.usefixtures("unembedded")
 def test_files_on_the_disk_are_read_again_and_a_job_says_so(tmp_path: Path) -> None:
     with serving(made(tmp_path)) as client:
         (tmp_path / "files" / "kayaks.md").write_text(KAYAK, "utf-8")

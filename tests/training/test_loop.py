@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from demur.errors import UsageError
+from demur.training.loop import fitting, memory
 from demur.training.loop.fitting import Schedule, fit
 
 STEPS = [[n % 5, (n + 2) % 5] for n in range(12)]
@@ -76,6 +77,15 @@ def test_it_learns_and_says_so() -> None:
     fit(net, steps, loss_of, schedule, None, said.append)
     assert said[-1]["step"] == 300 and said[-1]["loss"] < 0.05
     assert said[-1]["seconds_left"] == 0
+
+
+def test_freed_memory_goes_back_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone: list[int] = []
+    monkeypatch.setattr(fitting, "_GIVE_BACK", 5)
+    monkeypatch.setattr(fitting, "give_back", lambda: gone.append(1))
+    trained(None)
+    assert len(gone) == len(STEPS) // 5
+    memory.give_back()  # on any system
 
 
 def test_the_rate_rises_and_falls_to_nothing() -> None:

@@ -31,8 +31,8 @@ READ = 12
 """Passages that the network reads: the likeliest of those that were found."""
 LEAST = 0.5
 """Without a gate, nothing less likely than not is an answer."""
-_UNLIKELY = 0.2
-"""Where nothing is likelier, no gate answers: what is nearest comes first, whatever it lacks."""
+UNLIKELY = 0.1
+"""Where nothing is likelier, no gate that comes with demur answers, and what is nearest comes first."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ByMeaning(Search):
                 told[at], candidates[at] = why, with_look(candidates[at], look)
         chances = found.with_the_named_first(chances)
         order = np.lexsort((-chances, ~found.named))
-        if chances.max() < _UNLIKELY:
+        if very is None and chances.max() < UNLIKELY:
             order = np.lexsort((-np.where(found.own, found.near, chances), ~found.named))
             chances[order] = np.minimum.accumulate(chances[order])
         counts = {"cut": cut, "reads": len(reading), "ranked": len(candidates)}

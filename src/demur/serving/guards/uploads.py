@@ -8,7 +8,8 @@ import secrets
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from demur.errors import DataError, UsageError
@@ -32,13 +33,11 @@ class Upload:
 
     path: Path
     name: str
-    older: tuple[Upload, ...] = ()
-    """Of the same name, that were there before and are not in the base."""
+    number: int = field(default_factory=count().__next__)
+    """One that was sent later has a higher one."""
 
     def read(self) -> list[Passage]:
         """Its passages; what cannot be read is `Unreadable`."""
-        if not self.path.exists():
-            raise Unreadable(f"{self.name} was sent again or deleted meanwhile")
         try:
             passages = list(self.passages())
         except DataError as error:
@@ -50,8 +49,7 @@ class Upload:
     def put(self, kb: KnowledgeBase) -> FileReport:
         """What became of it, once its passages are in the base and the file is gone."""
         report = kb.put(self.name, self.read(), self.path.suffix.lstrip("."))
-        for each in (self, *self.older):
-            each.drop()
+        self.drop()
         return report
 
     def passages(self) -> Iterator[Passage]:
@@ -98,7 +96,6 @@ def spooled(folder: Path, name: str, body: bytes) -> Upload:
         raise UsageError(f"{name} is empty; send a file with text in it")
     if body.startswith(GZIP):
         raise UsageError(f"{name} is compressed; send it uncompressed")
-    older = tuple(of_name(folder, name))
     path = folder / f"{secrets.token_hex(12)}{Path(name).suffix.lower()}"
     try:
         folder.mkdir(exist_ok=True)
@@ -111,26 +108,11 @@ def spooled(folder: Path, name: str, body: bytes) -> Upload:
             os.close(at)
     except OSError as error:
         raise schema.not_written(folder.parent, error) from None
-    return Upload(path, name, older)
-
-
-def of_name(folder: Path, name: str) -> list[Upload]:
-    """The uploads of a document that are not in the base yet."""
-    return [each for each in _lying(folder) if each.name == name]
+    return Upload(path, name)
 
 
 def left(folder: Path) -> list[Upload]:
     """The uploads that a server took, and that are not in the base yet: of each document the last."""
-    last: dict[str, Upload] = {}
-    for each in _lying(folder):
-        if each.name in last:
-            last[each.name].drop()
-        last[each.name] = each
-    return list(last.values())
-
-
-def _lying(folder: Path) -> list[Upload]:
-    """What lies in a folder, in the order in which it was sent."""
     found: list[tuple[int, Upload]] = []
     for path in folder.glob("*.json"):
         try:
@@ -143,7 +125,12 @@ def _lying(folder: Path) -> list[Upload]:
             found.append((sent, upload))
         else:
             upload.drop()  # it is in the base, and a kill came before this was removed
-    return [each for _, each in sorted(found, key=lambda one: one[0])]
+    last: dict[str, Upload] = {}
+    for _, each in sorted(found, key=lambda one: one[0]):
+        if each.name in last:
+            last[each.name].drop()
+        last[each.name] = each
+    return list(last.values())
 
 
 def _kept(path: Path, body: bytes) -> None:

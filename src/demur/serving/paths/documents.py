@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
@@ -109,17 +109,15 @@ def paths(server: Server) -> APIRouter:
         def without(kb: KnowledgeBase) -> dict[str, Any]:
             check(kb)
             report = kb.remove(name)[0]
-            for each in older:
-                each.drop()
+            _supersede(server, older)
             told = {"name": name, "status": report.status, "passages": 0, "generation": kb.generation}
             return {**told, "note": report.reason or None}
 
         async def work(job: Running) -> dict[str, Any]:
             return await _patiently(server, base, without)
 
-        older: list[Upload] = []
+        older = [each for each in server.put_off if each.name == name]
         if not any(job.kind == "add" and job.about == name for job in server.jobs.running()):
-            older = await asyncio.to_thread(uploads.of_name, base.uploads, name)
             await server.looked(check)  # nobody waits for those who write, to be told that it is not there
         return await _answer(server, server.jobs.start("remove", name, work), 200)
 
@@ -208,15 +206,26 @@ def _putting(server: Server, base: Base, upload: Upload) -> Running:
             report, generation = await _patiently(server, base, lambda kb: (upload.put(kb), kb.generation))
         except DemurError as error:
             later = isinstance(error, DataError) and not isinstance(error, Unreadable)
-            if not later and busy(error) is None:  # else it is taken in at the next start
+            if later or busy(error) is not None:  # it is taken in at the next start
+                server.put_off.append(upload)
+            else:
                 await asyncio.to_thread(upload.drop)
             raise
+        older = [each for each in server.put_off if each.name == upload.name and each.number < upload.number]
+        await asyncio.to_thread(_supersede, server, older)
         server.new.set()
         job.done = job.total = report.passages
         told = {"name": upload.name, "status": report.status, "passages": report.passages}
         return {**told, "generation": generation, "note": None}
 
     return server.jobs.start("add", upload.name, work)
+
+
+def _supersede(server: Server, older: Sequence[Upload]) -> None:
+    """Drop uploads in whose place a newer one is, or nothing."""
+    for each in older:
+        each.drop()
+    server.put_off = [each for each in server.put_off if each not in older]
 
 
 async def _answer(server: Server, job: Running, status: int) -> Response:
