@@ -79,11 +79,9 @@ def lacking(texts: Sequence[str]) -> int:
 def find(library: Passages, question: str, depth: int) -> FoundPassages:
     """The best passages that share words with a question, or are near to it in meaning."""
     places = np.zeros(0, np.int64)
-    none = np.zeros((0, len(LACKS)))
-    nothing = FoundPassages(
-        *(places, np.zeros((0, len(chance.FOUND))), np.zeros(0), np.zeros(0)),
-        *(np.zeros(0, bool), places, none, places > 0),
-    )
+    none, no, unlacking = np.zeros(0), np.zeros(0, bool), np.zeros((0, len(LACKS)))
+    signals = np.zeros((0, len(chance.FOUND)))
+    nothing = FoundPassages(places, signals, none, none, no, places, unlacking, no)
     if not tokenize(question):
         return nothing  # a vector of nothing would still be near to something
     by_words, scores = library.by_words(question, WIDE)
