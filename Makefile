@@ -20,10 +20,10 @@ test: $(VENV)/.dev
 test-slow: $(VENV)/.ray $(VENV)/.postgres $(VENV)/.lance
 	$(BIN)/pytest -n 2 -q -m "slow and not emulated" --timeout 1200
 
-# The numeric tests, with torch limited to AVX2 instructions.
+# The numeric tests, with torch limited to AVX2 instructions; of the trainers, their golden runs.
 test-avx2: $(VENV)/.dev
 	ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 $(BIN)/pytest -n 2 -q -m "not slow and not emulated" \
-		tests/nets tests/training tests/export tests/reading tests/rankers tests/doubt tests/embedders tests/golden tests/test_precision.py
+		tests/nets tests/training/cross_encoders tests/export tests/reading tests/rankers tests/doubt tests/embedders tests/golden tests/test_precision.py
 
 # Under processors that qemu-x86_64 emulates (Debian: qemu-user).
 test-emulated: $(VENV)/.dev
