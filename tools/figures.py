@@ -2,8 +2,9 @@
 
 Beside ``NAME.md`` lies ``NAME.toml``. Its ``[figures]`` give each name the table, row, column and measure
 that it stands for; its claims say which statements rest on which figures: see `tools.claims`.
-Of several conventions ``fixed`` counts, or else the table's first. A place such as
-``overlaps | mini | wikiqa/test | passages`` is a count of `tools.overlaps`; ``all`` are the test set's.
+Of several conventions ``fixed`` counts, or else the table's first; ``MAP by semeval10`` names another. A
+place such as ``overlaps | mini | wikiqa/test | passages`` is a count of `tools.overlaps`; ``all`` are the
+test set's.
 
 Behind a colon may stand how a figure is said: ``{name:bare}`` without its interval, ``{name:marked}`` with a
 sign where it is surely above or below its baseline, ``{name:gain}`` as the difference from the baseline, over
@@ -110,7 +111,8 @@ def printed(template: Path, place: str) -> float:
 
 
 def _at(place: str, tested: bool = False) -> list[Cell]:
-    table, row, column, measure = (part.strip() for part in place.split("|"))
+    table, row, column, what = (part.strip() for part in place.split("|"))
+    measure, _, convention = what.partition(" by ")
     if table == "overlaps":
         count = float(overlaps.count(row, column, measure))
         return [Cell(table, row, column, measure, "fixed", count, None, None, 0, 0, None, "")]
@@ -120,7 +122,8 @@ def _at(place: str, tested: bool = False) -> list[Cell]:
     known = (tested_cells if tested else _cells)(paper, name)
     if column.startswith((losses.LOST, losses.MORE)):
         known = lost_cells(paper, name)
-    return [cell for cell in known if (cell.row, cell.column, cell.measure) == (row, column, measure)]
+    found = [cell for cell in known if (cell.row, cell.column, cell.measure) == (row, column, measure)]
+    return [cell for cell in found if convention in ("", cell.convention)]
 
 
 def _file(template: Path) -> Path:

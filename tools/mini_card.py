@@ -123,19 +123,20 @@ def _version(mini: Mini) -> str:
 
 
 def _below() -> str:
-    """Where the cosine of the encoder that comes with demur ranks better, of the sets of `mini table1`."""
-    found = []
-    for name in (column.name for column in tables()["mini", "table1"].column):
-        try:
-            ours, theirs = (
-                at(SEEN, f"mini table1 | {row} | {name} | MAP").mean or 0.0
-                for row in ("as it comes", "encoder, as it comes")
-            )
-        except DataError:  # one of them was not run with the models that are here
-            continue
-        if ours < theirs:
-            found.append(f"{name} (MAP {ours:.3f}, the encoder's {theirs:.3f})")
-    return f": {', '.join(found)}" if found else ""
+    """Where the cosine of the encoder that comes with demur ranks better, of sets that both were run on."""
+    found: dict[str, str] = {}
+    for paper, row in (("mini", "as it comes"), ("scarce", "mini")):
+        for name in (column.name for column in tables()[paper, "table1"].column):
+            try:
+                ours, theirs = (
+                    at(SEEN, f"{paper} table1 | {each} | {name} | MAP").mean or 0.0
+                    for each in (row, "encoder, as it comes")
+                )
+            except DataError:  # one of them was not run with the models that are here
+                continue
+            if ours < theirs:
+                found.setdefault(name, f"{name} (MAP {ours:.3f}, the encoder's {theirs:.3f})")
+    return f": {', '.join(found.values())}" if found else ""
 
 
 def _from(made: Mapping[str, Any]) -> str:

@@ -38,6 +38,17 @@ def test_a_figure_is_filled_in(tmp_path: Path) -> None:
     assert said.startswith("# BM25") and said.endswith(f" there, or {mean}.\n")
 
 
+def test_a_figure_may_be_by_another_convention(tmp_path: Path) -> None:
+    fixed, named, other = filled(
+        template(
+            tmp_path, "{a:bare} {b:bare} {c:bare}", a=BM25, b=f"{BM25} by fixed", c=f"{BM25} by semeval10"
+        )
+    ).split()
+    assert fixed == named != other
+    with pytest.raises(DataError, match="there is no figure"):
+        filled(template(tmp_path, "{a}", a=f"{BM25} by magic"))
+
+
 def test_a_figure_is_marked_where_that_is_asked_for(tmp_path: Path) -> None:
     text = "{mixed}/{mixed:marked}/{mixed:bare marked}/{mixed:gain marked}"
     plain, marked, bare, gain = filled(template(tmp_path, text, mixed=MIXED)).split("/")
