@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.calling import run
 from typer.testing import CliRunner
 
+from cli.calling import run
 from demur.cli.training import vectors
 from demur.cli.training.vectors import app
 from demur.embedders.word_vectors import table_formats, word2vec
