@@ -213,6 +213,15 @@ def check_writable(path: str | Path) -> None:
         beside.unlink()
 
 
+def check_apart(target: str | Path, *sources: str | Path) -> None:
+    """Raise an error if a file to write is one of those to read, under whatever name."""
+    for source in sources:
+        with suppress(OSError):  # most often there is no such file yet
+            if Path(source).samefile(target):
+                what = f"{target}: is the file that is read, and would be lost"
+                raise UsageError(f"{what}; name another file to write")
+
+
 def _beside(path: Path) -> Path:
     """Where a file is written before it is renamed into place."""
     return path if is_pipe(path) else path.with_name(f".{path.name}.{os.getpid()}.part")

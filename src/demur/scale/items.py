@@ -15,7 +15,7 @@ from demur.data.formats import parquet
 from demur.data.formats.beir import is_beir
 from demur.data.formats.known import by_name, names_file
 from demur.errors import DataError, DemurError, UsageError
-from demur.files import check_is_file, is_pipe, replacing
+from demur.files import check_apart, check_is_file, is_pipe, replacing
 from demur.parts import Parts
 from demur.scoring import WITH_EXTRAS
 
@@ -190,6 +190,7 @@ class Files:
             raise UsageError(f"{target}: cannot be written as {kind!r}; these can be: {able}")
         if not given.is_dir() and wanted.is_dir():
             raise DataError("is a folder, not a file", path=target, fix="name a file in it")
+        check_apart(wanted, given)
         if given.is_dir() and wanted.exists() and not wanted.is_dir():
             raise DataError("is a file, not a folder", path=target, fix="name a folder to write into")
         return cls(given, wanted, kind)
