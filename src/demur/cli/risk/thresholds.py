@@ -172,7 +172,9 @@ def planned(plan: Plan, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
             threshold = "all pass" if level.threshold is None else f"{level.threshold:.4g}"
             table.add_row(percent(level.risk), percent(round(level.coverage, 3)), threshold, "enough")
         else:
-            table.add_row(percent(level.risk), "–", "–", labels_needed(level.more, level.fewest))
+            table.add_row(
+                percent(level.risk), "–", "–", labels_needed(level.more, level.fewest, plan.questions)
+            )
     console = stdout()
     console.print(table)
     if any(level.coverage is None for level in plan.levels):
