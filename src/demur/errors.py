@@ -135,7 +135,7 @@ class NoThreshold(DemurError):
         )
 
 
-def labels_needed(more: int | None, fewest: int | None, answers: int) -> str:
+def labels_needed(more: int | None, fewest: int | None, answers: int = 0) -> str:
     """What to do where labels of so many answers carry no promise: the forecast, the least, or neither."""
     if more is not None:
         return f"label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"

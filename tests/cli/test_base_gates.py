@@ -17,6 +17,7 @@ from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.serving.answering.service import Service
+from demur.serving.paths import documents
 from demur.types import Pool
 from kb.places import Place, place
 from serving.based import serving
@@ -151,6 +152,7 @@ def test_the_command_line_misses_as_many_labels_as_a_server_does(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One label in five fits, so more are needed than certify."""
+    monkeypatch.setattr(documents, "_WAIT", 300)  # seconds, for what the server says in the end
     with closing(KnowledgeBase(path)) as kb:
         for name in TOOLS[:8]:
             kb.settle(f"For how long is a {name} lent?", ())

@@ -91,10 +91,10 @@ def plan(questions: Labelled, confidence: float, how: dict[str, Any], json: bool
     """Show which risks the labels can promise."""
     from dataclasses import replace
 
-    from demur.risk.gates.planning import Plan
+    from demur.risk.gates.planning import plan_of
 
     ready = _ready(questions, how)
-    found = Plan.of(ready, confidence)
+    found = plan_of(ready, confidence)
     if questions.kept:
         more = [
             _missing(questions, ready, each.risk, confidence) if each.coverage is None else None

@@ -42,22 +42,6 @@ class Plan:
     lowest: float | None = None
     """The least whole percentage that these labels can promise, where one of the levels cannot be had."""
 
-    @classmethod
-    def of(cls, ready: Calibration, confidence: float, risks: Sequence[float] = RISKS) -> Plan:
-        """The plan by labelled pools that are scored and judged already."""
-        levels = tuple(_level(ready, risk, 1 - confidence) for risk in risks)
-        missed = [level.risk for level in levels if level.coverage is None]
-        return cls(
-            levels,
-            confidence,
-            questions=int(ready.facts["pools"]),
-            tested=len(ready.evidence.tested),
-            ranker=str(ready.facts["ranker"]),
-            qualifier=str(ready.facts["qualifier"]),
-            method=ready.evidence.method,
-            lowest=ready.evidence.lowest(min(missed), 1 - confidence) if missed else None,
-        )
-
 
 def plan(
     ranker: Ranker | str,
@@ -82,7 +66,23 @@ def plan(
         grid=grid,
         on_batch=on_batch,
     )
-    return Plan.of(ready, confidence, risks)
+    return plan_of(ready, confidence, risks)
+
+
+def plan_of(ready: Calibration, confidence: float, risks: Sequence[float] = RISKS) -> Plan:
+    """The same for labelled pools that are scored and judged already."""
+    levels = tuple(_level(ready, risk, 1 - confidence) for risk in risks)
+    missed = [level.risk for level in levels if level.coverage is None]
+    return Plan(
+        levels,
+        confidence,
+        questions=int(ready.facts["pools"]),
+        tested=len(ready.evidence.tested),
+        ranker=str(ready.facts["ranker"]),
+        qualifier=str(ready.facts["qualifier"]),
+        method=ready.evidence.method,
+        lowest=ready.evidence.lowest(min(missed), 1 - confidence) if missed else None,
+    )
 
 
 def _level(ready: Calibration, risk: float, delta: float) -> Level:
