@@ -121,8 +121,13 @@ class NoThreshold(DemurError):
             if lowest is None
             else f"the lowest they can promise is {100 * lowest:.4g} %, a risk of {lowest:.4g}"
         )
-        help = "" if more is not None or fewest is not None else "; improve the ranker or its confidence"
-        needed = f"for {asked} {labels_needed(more, fewest)}{help}"
+        help = ""
+        if more is None and fewest is None:
+            help = "; improve the ranker or its confidence"
+        elif more is None and fewest is not None and fewest <= questions:
+            larger = "" if lowest is None else ", or name a larger risk"
+            help = f"{larger}; more labels help only where the surest answers are right"
+        needed = f"for {asked} {labels_needed(more, fewest, questions)}{help}"
         super().__init__(
             said
             or f"{questions:,} labelled questions cannot promise that at most {asked} of the answers are "
@@ -130,10 +135,12 @@ class NoThreshold(DemurError):
         )
 
 
-def labels_needed(more: int | None, fewest: int | None) -> str:
-    """What to do where the labels carry no promise: the forecast, the least that it takes, or neither."""
+def labels_needed(more: int | None, fewest: int | None, answers: int = 0) -> str:
+    """What to do where labels of so many answers carry no promise: the forecast, the least, or neither."""
     if more is not None:
         return f"label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"
+    if fewest is not None and fewest <= answers:
+        return "no threshold is strict enough at this rate of errors; check the labels"
     if fewest is not None:
         return f"label more: it takes {fewest:,} answers if none is wrong"
     return "more labels would not help: too many are wrong at every threshold"

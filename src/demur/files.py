@@ -29,6 +29,24 @@ def is_pipe(path: str | Path) -> bool:
     return str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir())
 
 
+def check_is_file(path: Path, fix: str) -> None:
+    """Raise an error for what a folder holds beside files: links to nothing and to folders, pipes, devices.
+
+    The fix says what to do about a folder.
+    """
+    if path.is_symlink() and not path.exists():
+        raise DataError("is a link to nothing", path=path, fix="mend the link or remove it")
+    refuse_folder(path, fix)
+    if is_pipe(path):
+        raise DataError("is a pipe or a device, not a file", path=path, fix="save what it gives to a file")
+
+
+def refuse_folder(path: Path, fix: str) -> None:
+    """Raise an error if a path among those of files is a folder: a link to one that lies elsewhere."""
+    if path.is_dir():
+        raise DataError("is a link to a folder, which is not followed", path=path, fix=fix)
+
+
 @contextmanager
 def opened(path: str | Path) -> Iterator[IO[bytes]]:
     """The bytes of a file (``-`` is stdin), unpacked if they start like gzip, whatever the file is called.
@@ -193,6 +211,15 @@ def check_writable(path: str | Path) -> None:
         beside = _beside(path)
         beside.open("wb").close()
         beside.unlink()
+
+
+def check_apart(target: str | Path, *sources: str | Path) -> None:
+    """Raise an error if a file to write is one of those to read, under whatever name."""
+    for source in sources:
+        with suppress(OSError):  # most often there is no such file yet
+            if Path(source).samefile(target):
+                what = f"{target}: is the file that is read, and would be lost"
+                raise UsageError(f"{what}; name another file to write")
 
 
 def _beside(path: Path) -> Path:

@@ -17,8 +17,10 @@ from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.serving.answering.service import Service
+from demur.serving.paths import documents
 from demur.types import Pool
 from kb.places import Place, place
+from serving.based import serving
 
 __all__ = ["place"]  # a fixture
 TOOLS = [f"kit{1000 + n}" for n in range(100)]
@@ -144,6 +146,29 @@ def test_labels_that_fit_do_not_count_for_the_promise(
     assert f"{certify} labelled questions count for the promise, {80 - certify} more fit" in told.err
     assert run(monkeypatch, *asked, "--plan", "--json") == 0
     assert printed(capsys)["questions"] == certify
+
+
+def test_the_command_line_misses_as_many_labels_as_a_server_does(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One label in five fits, so more are needed than certify."""
+    monkeypatch.setattr(documents, "_WAIT", 300)  # seconds, for what the server says in the end
+    with closing(KnowledgeBase(path)) as kb:
+        for name in TOOLS[:8]:
+            kb.settle(f"For how long is a {name} lent?", ())
+    with serving(path) as client:
+        levels = client.get("/v1/labels").json()["levels"]
+        missing = {each["risk"]: each["more"] for each in levels if not each["promised"]}
+        served = client.post("/v1/calibrate", json={"risk": 0.1}).json()["message"]
+    assert {0.1, 0.05} <= missing.keys()
+    asked = "calibrate", "bm25", "--kb", str(path)
+    assert run(monkeypatch, *asked, "--plan", "--json") == 0
+    planned = {each["risk"]: each["more"] for each in printed(capsys)["levels"]}
+    assert {risk: planned[risk] for risk in missing} == missing
+    assert run(monkeypatch, *asked, "--risk", "0.1", "--json") == 1
+    told = printed(capsys)
+    assert told["more_labels"] == missing[0.1]
+    assert told["reason"] == served
 
 
 @pytest.mark.parametrize(

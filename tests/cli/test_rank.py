@@ -48,6 +48,10 @@ def test_a_set_is_printed_with_its_promise_in_one_sentence(labelled: Path) -> No
 
 def test_a_saved_rule_brings_its_ranker(labelled: Path, tmp_path: Path) -> None:
     answer_sets("overlap", formats.read_pools(labelled), 0.9).save(tmp_path / "sets.json")
+    with pytest.raises(UsageError, match=r"--set prints a whole set, .* and --top would cut it; leave one"):
+        call("--set", tmp_path / "sets.json", "--top", 1)
+    told = json.loads(call("--set", tmp_path / "sets.json", "--top", 1, "--json").stdout)
+    assert len(told["ranking"]) == 1 and len(told["set"]["ids"]) == 2
     told = json.loads(call("--set", tmp_path / "sets.json", "--json").stdout)
     assert told["ranker"].startswith("overlap")
     assert len(told["ranking"]) == 4

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from cli.calling import run
+from demur.cli.training import vectors
 from demur.cli.training.vectors import app
-from demur.embedders.word_vectors import table_formats
+from demur.embedders.word_vectors import table_formats, word2vec
 from demur.errors import DataError, DemurError, UsageError
 
 GUIDE = """# The workshop
@@ -115,3 +117,13 @@ def test_convert(guide: Path, tmp_path: Path) -> None:
     facts = json.loads(call("convert", first, "-o", tmp_path / "half.safetensors", "--half", "--json").stdout)
     assert facts["words"] == 10
     assert (tmp_path / "half.safetensors").stat().st_size < first.stat().st_size
+
+
+def test_vectors_too_wide_to_be_read_again_are_refused_before_the_work(
+    guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert vectors.WIDEST == word2vec.WIDEST
+    words = ("train", guide, "-o", tmp_path / "v.txt", "--model", "ppmi", "--width", 65_537)
+    assert run(monkeypatch, "vectors", *map(str, words)) == 2
+    said = "demur: --width 65537 is not a whole number from 1 to 65536; write one, such as 300\n"
+    assert capsys.readouterr().err == said

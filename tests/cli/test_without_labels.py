@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import demur
 from asking.faq import ROWS, STRANGE
 from cli.calling import run
-from demur.cli.risk import without_labels
+from demur.cli.risk import thresholds, without_labels
 
 
 @pytest.fixture(autouse=True)
@@ -87,8 +89,6 @@ def test_misuse_is_one_line(
 def test_a_base_is_calibrated_by_its_own_labels(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import demur
-
     base = demur.kb("faq.kb")
     base.add("faq.csv")
     base.embed()
@@ -109,6 +109,27 @@ def test_a_base_is_calibrated_by_its_own_labels(
     assert json.loads(capsys.readouterr().out)["certificate"]["risk"] == 0.4
 
 
+def test_the_gate_of_labels_that_is_replaced_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(demur.kb("faq.kb")) as base:
+        base.add("faq.csv")
+        for place in base.all_places():
+            base.label(base.passage(place).question, place, 1)
+    assert run(monkeypatch, "calibrate", "bm25", "--kb", "faq.kb", "--risk", "0.4", "--json") == 0
+    questions = json.loads(capsys.readouterr().out)["certificate"]["questions"]
+    without = "calibrate", "--kb", "faq.kb", "--without-labels", "--apart", "0.5", "--risk", "0.25"
+    assert run(monkeypatch, *without, "-o", "apart.json") == 0
+    assert "replaces" not in capsys.readouterr().err
+    said = f"it replaces the gate of {questions} labelled questions for a risk of 40 %; calibrate without"
+    assert run(monkeypatch, *without, "--json") == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[-2] == "gate written to faq.kb" and told[-1].startswith(said)
+    assert run(monkeypatch, *without) == 0
+    assert "replaces" not in capsys.readouterr().err, "that gate was not of labels"
+    assert not thresholds.replaced("-"), "nothing is read from there"
+
+
 @pytest.mark.parametrize("verb", ["serve", "mcp"])
 def test_servers_are_given_a_base(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], verb: str
@@ -122,7 +143,6 @@ def test_servers_are_given_a_base(
 
 def test_a_service_asks_a_base(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fastapi")
-    import demur
     from demur.cli.options.services import opening
 
     demur.kb("faq.kb").add("faq.csv")

@@ -75,6 +75,8 @@ def test_too_little_text_is_one_clear_line(texts: list[str]) -> None:
 def test_wrong_settings_are_one_clear_line() -> None:
     with pytest.raises(DemurError, match="width=0 of word vectors must be at least 1"):
         Training(width=0)
+    with pytest.raises(DemurError, match="width=65537 of word vectors must be at most 65,536"):
+        Training(width=65_537)
     wanted = "model=glove of word vectors must be one of skipgram, cbow, ppmi, encoder"
     with pytest.raises(DemurError, match=wanted):
         Training(model="glove")

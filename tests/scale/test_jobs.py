@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -212,3 +214,43 @@ def test_a_file_that_cannot_be_read_is_left_out_whole(tmp_path: Path) -> None:
     assert all(what in told for what, told in zip(said, done.failed, strict=True)), done.failed
     assert sorted(path.name for path in target.iterdir()) == ["a.parquet", "b.parquet", "more"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_what_is_no_file_is_told_and_never_opened(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    (tmp_path / "other").mkdir()
+    (source / "around").symlink_to(source / "more")  # is read anyway
+    (source / "away").symlink_to(tmp_path / "other")
+    (source / "gone.jsonl").symlink_to(tmp_path / "none.jsonl")
+    (source / "linked.jsonl").symlink_to(source / "b.jsonl")
+    (source / "_hidden").symlink_to(tmp_path / "other")
+    (source / "notes.md").symlink_to(tmp_path / "none")
+    os.mkfifo(source / "pipe.jsonl")  # to open it would wait for ever
+    done = run(source, target)
+    assert (done.files, done.pools) == (4, 240)
+    assert done.failed == [
+        f"{source}/away: is a link to a folder, which is not followed; score that folder too",
+        f"{source}/gone.jsonl: is a link to nothing; mend the link or remove it",
+        f"{source}/pipe.jsonl: is a pipe or a device, not a file; save what it gives to a file",
+    ]
+
+
+def test_a_folder_of_nothing_but_a_pipe_says_so(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    os.mkfifo(tmp_path / "in" / "p.jsonl")
+    with pytest.raises(DemurError, match=r"p\.jsonl: is a pipe or a device, not a file"):
+        run(tmp_path / "in", tmp_path / "out")
+
+
+def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, scan = folder(tmp_path), os.scandir
+
+    def barred(path: Any) -> Any:
+        if str(path) == str(source / "more"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", barred)
+    done = run(source, tmp_path / "out")
+    assert done.files == 2
+    assert done.failed == [f"{source}/more: cannot be read (Permission denied); change its permissions"]

@@ -48,6 +48,8 @@ def beir(place: Path) -> Path:
         ("-", "out", {}, "a pipe cannot be resumed"),
         ("in", "in/out", {}, "lies in .*, and would be read the next time"),
         ("in", "in", {}, "lies in .*, and would be read the next time"),
+        ("in", ".", {}, "exists already; remove it, or name another place to write"),
+        ("in/b.jsonl", "in/b.jsonl", {}, "in/b.jsonl: is the file that is read, and would be lost; name"),
         ("in", "file", {}, "is a file, not a folder; name a folder"),
         ("in", "out.parquet", {}, "out.parquet names a file, but the input is a folder; name a folder"),
         ("in", "out.JSONL.gz", {}, "out.JSONL.gz names a file, but the input is a folder; name a folder"),

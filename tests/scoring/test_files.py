@@ -66,6 +66,23 @@ def test_the_folder_must_be_there(source: Path) -> None:
         scoring.score_file(str(source), str(source.parent / "no" / "out.jsonl"), RANKER)
 
 
+@pytest.mark.parametrize("name", ["a.jsonl", "soft.jsonl", "hard.jsonl", "more/../a.jsonl"])
+def test_the_input_is_never_the_output(source: Path, name: str) -> None:
+    source = source.rename(source.with_name("a.jsonl"))
+    before = source.read_bytes()
+    (source.parent / "more").mkdir()
+    (source.parent / "soft.jsonl").symlink_to(source)
+    (source.parent / "hard.jsonl").hardlink_to(source)
+    target = source.parent / name
+    for more in ({}, {"write_as": "run"}, {"restart": True}):
+        with pytest.raises(DemurError, match=f"{name}: is the file that is read, and would be lost; name an"):
+            scoring.score_file(str(source), str(target), RANKER, **more)
+    assert source.read_bytes() == before and not list(source.parent.glob("*.parts"))
+    formats.write_pools(source.parent / "beir", apart(3), "beir")
+    with pytest.raises(DemurError, match="is the file that is read"):
+        scoring.score_file(f"{source.parent}/beir", f"{source.parent}/beir/corpus.jsonl", RANKER)
+
+
 def test_dataset_statistics_are_those_of_the_whole_file(source: Path) -> None:
     target = source.parent / "out.jsonl"
     ranker = demur.ranker("bm25", stats="dataset")

@@ -12,7 +12,7 @@ from typing import Any
 
 from demur import files
 from demur.errors import DataError, DemurError, UnusableBase
-from demur.kb.files.documents import files_in, read_documents, refuse_folder
+from demur.kb.files.documents import ADD_IT, files_in, read_documents
 from demur.kb.store.changing import Source, change
 from demur.kb.store.truth import Truth
 
@@ -237,15 +237,11 @@ def _taken_in_turn(
 
 def _seen(path: Path, old: Source, folder: int | None) -> Source:
     """The source as its file is now; the same as before if nobody has touched it."""
+    files.check_is_file(path, ADD_IT)
     try:
         stat = path.stat()
     except OSError:
-        if path.is_symlink():
-            raise DataError("is a link to nothing", path=path, fix="mend the link or remove it") from None
         raise DataError("no such file", path=path, fix="check the spelling of the path") from None
-    refuse_folder(path)
-    if files.is_pipe(path):
-        raise DataError("is a pipe or a device, not a file", path=path, fix="save what it gives to a file")
     settled = old.checked - stat.st_mtime_ns > _RECENT
     folder = old.folder if folder is None else folder
     same = (stat.st_size, stat.st_mtime_ns) == (old.size, old.mtime)

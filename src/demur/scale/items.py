@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +14,14 @@ from typing import Any, ClassVar
 from demur.data.formats import parquet
 from demur.data.formats.beir import is_beir
 from demur.data.formats.known import by_name, names_file
-from demur.errors import DataError, UsageError
-from demur.files import is_pipe, replacing
+from demur.errors import DataError, DemurError, UsageError
+from demur.files import check_apart, check_is_file, is_pipe, replacing
 from demur.parts import Parts
 from demur.scoring import WITH_EXTRAS
 
 READ = ("jsonl", "parquet")
 """Formats whose rows are told apart, so that a bad one can be left out."""
+_READ = re.compile(r"[^._].*\.(jsonl|ndjson|parquet)(\.gz)?", re.IGNORECASE | re.DOTALL)
 _DONE, _BAD = "done.json", "bad.jsonl"
 
 
@@ -126,13 +129,33 @@ def stamp_of(path: str | Path) -> list[int]:
     return [stat.st_size, stat.st_mtime_ns]
 
 
-def files_in(folder: Path) -> Iterator[Path]:
-    """The files of a folder that can be read, and of those in it, by name; not the hidden ones."""
-    for path in sorted(folder.rglob("*")):
-        hidden = any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)  # as _SUCCESS
-        name = path.name.lower().removesuffix(".gz")
-        if not hidden and name.endswith((".jsonl", ".ndjson", ".parquet")) and path.is_file():
-            yield path
+def files_in(folder: Path) -> tuple[list[Path], list[str]]:
+    """The files of a folder and of those in it, by name; and what is wrong with what cannot be read there.
+
+    Hidden ones are left alone, and so are links to folders that are read anyway.
+    """
+    found: list[Path] = []
+    refused: list[DataError] = []
+
+    def unread(error: OSError) -> None:
+        fix = "change its permissions"
+        refused.append(DataError(f"cannot be read ({error.strerror})", path=error.filename, fix=fix))
+
+    root = Path(os.path.realpath(folder))
+    for where, folders, names in os.walk(folder, onerror=unread):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]  # as _SUCCESS
+        links = [path for path in (Path(where, name) for name in folders) if path.is_symlink()]
+        elsewhere = [path for path in links if not Path(os.path.realpath(path)).is_relative_to(root)]
+        wanted = [Path(where, name) for name in names if _READ.fullmatch(name)]
+        for path in elsewhere + wanted:
+            try:
+                check_is_file(path, "score that folder too")
+                found.append(path)
+            except DataError as error:
+                refused.append(error)
+            except OSError as error:  # a link to where one may not look
+                unread(error)
+    return sorted(found), sorted(map(str, refused))
 
 
 @dataclass(frozen=True)
@@ -167,6 +190,7 @@ class Files:
             raise UsageError(f"{target}: cannot be written as {kind!r}; these can be: {able}")
         if not given.is_dir() and wanted.is_dir():
             raise DataError("is a folder, not a file", path=target, fix="name a file in it")
+        check_apart(wanted, given)
         if given.is_dir() and wanted.exists() and not wanted.is_dir():
             raise DataError("is a file, not a folder", path=target, fix="name a folder to write into")
         return cls(given, wanted, kind)
@@ -176,6 +200,8 @@ class Files:
         """The files, in the order of their names."""
         folders = Folders(str(self.target)).folder
         found = list(self._named())
+        if not found and self.left_out:
+            raise DemurError(self.left_out[0])
         if not found:
             what = "holds no .jsonl, .ndjson or .parquet file"
             raise DataError(what, path=self.source, fix="name the folder that has them")
@@ -194,6 +220,15 @@ class Files:
             for n, (path, target) in enumerate((path.absolute(), target.absolute()) for path, target in found)
         ]
 
+    @property
+    def left_out(self) -> list[str]:
+        """What is wrong with what lies in the folder and is no file that can be read."""
+        return self._lying[1] if self.source.is_dir() else []
+
+    @cached_property
+    def _lying(self) -> tuple[list[Path], list[str]]:
+        return files_in(self.source)
+
     def _named(self) -> Iterator[tuple[Path, Path]]:
         if not self.source.is_dir():
             if by_name(self.source) not in READ:
@@ -202,6 +237,6 @@ class Files:
                 )
             yield self.source, self.target
             return
-        for path in files_in(self.source):
+        for path in self._lying[0]:
             stem = path.name[: path.name.lower().removesuffix(".gz").rindex(".")]
             yield path, self.target / path.relative_to(self.source).parent / f"{stem}.{self.write_as}"

@@ -12,7 +12,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -95,6 +95,7 @@ def score_files(
         for item in items if files.source.is_dir() else ():
             item.check_free()
         done = _run(items, scorer, engine, files.write_as, pairs, meter)
+        done = replace(done, failed=[*files.left_out, *done.failed])
         _tell(told, done.bad)
         folders.finish({"files": done.files, "pools": done.pools, "pairs": done.pairs, "failed": done.failed})
         folders.sweep()

@@ -21,7 +21,7 @@ from demur.data.datasets import Pools
 from demur.data.formats.beir import is_split
 from demur.data.formats.known import by_name, format_named
 from demur.errors import DataError, UsageError
-from demur.files import is_pipe, replacing, sha256, unchanging
+from demur.files import check_apart, is_pipe, replacing, sha256, unchanging
 from demur.parts import Parts
 from demur.rankers import Ranker
 from demur.scoring.batch import Scorer, score_batch
@@ -86,11 +86,11 @@ def score_file(
         raise UsageError("a pipe cannot be resumed; name files, or use score_stream")
     found = pools_of(source, read_as)
     write_as = writable(target, write_as, scorer.finds_more)  # found out before the work
-    parts = Parts(target)
+    parts, read = Parts(target), _files(found)
+    check_apart(target, *read.values())
     with parts.held():
         if restart:
             parts.sweep()
-        read = _files(found)
         with unchanging(*read.values(), fix=_CHANGED) as check:
             job: dict[str, object] = {
                 "source": _named(found),

@@ -21,6 +21,7 @@ LABEL = "use whole numbers such as 0 and 1, or leave it empty where there is no 
 COLUMNS = "correct the line; texts with tabs or line breaks need quotes in .csv, or .jsonl"
 SQUAD = 'SQuAD is one object {"data": [...]}; if each line is an object, say it is jsonl'
 
+FAR = "infinite or too large; correct it, or leave it empty"
 ODD = "NaN, or a number that is infinite or too large; write a number, or leave it out"
 WHOLE = "write the character itself"
 
@@ -81,6 +82,8 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.csv", "question,answer,answer_id\nq,a,1\nq,b,1\n", "a.csv:3: answer id '1' occurs twice for one question; give each answer of a question an id of its own"),
     ("a.csv", "question,answer,id\nq,a,1\np,b,1\n", "a.csv:3: question id '1' has another question than on the line before; give each question an id of its own"),
     ("a.tsv", "question\tanswer\tscore\nq\ta\tNaN\n", "a.tsv:2: score 'NaN' is not a number; correct it, or leave it empty"),
+    ("a.csv", "question,answer,score\nq,a,1e999\n", f"a.csv:2: score '1e999' is {FAR}"),
+    ("a.tsv", "question\tanswer\tscore\nq\ta\t0.5\nq\tb\t-inf\n", f"a.tsv:3: score '-inf' is {FAR}"),
     ("asnq.tsv", "q\ta\n", "asnq.tsv:1: 2 columns where ASNQ has question, answer and label; separate three columns by tabs"),
     ("asnq.tsv", "q\ta\t4\nq\tb\t0\n", "asnq.tsv:2: label '0' is not one of ASNQ's 1, 2, 3 and 4; read it as tsv if its labels are 0 and 1"),
     # bytes

@@ -49,7 +49,8 @@ ODD = st.sampled_from(
 texts = st.lists(st.one_of(ODD, st.text(max_size=8)), max_size=3).map("".join)
 plain = st.text(st.characters(codec="utf-8", exclude_characters="\t\n\r"), max_size=12)
 words = plain.filter(bool)
-numbers = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
+finite = st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.one_of(st.integers(), finite)
 leaves = st.one_of(st.none(), st.booleans(), numbers, texts)
 values = st.recursive(
     leaves,
@@ -84,7 +85,7 @@ def table(answers: st.SearchStrategy[str]) -> st.SearchStrategy[list[Pool]]:
 
     def of(names: list[str]) -> st.SearchStrategy[list[Pool]]:
         names = [f"x{name}" for name in dict.fromkeys(names)]
-        first = {name: answers.filter(bool) for name in names} | {"score": st.floats(allow_nan=False)}
+        first = {name: answers.filter(bool) for name in names} | {"score": finite}
         extra = st.fixed_dictionaries(first) if names else st.just({})
         pool = st.builds(Pool, words, answers, candidates(words, answers, labels, extra, least=1))
         return st.lists(pool, max_size=3, unique_by=lambda pool: pool.id)

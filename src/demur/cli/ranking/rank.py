@@ -27,7 +27,9 @@ def rank(
             help="The ranker: a name or a folder. Default: that of the gate or of the answer sets, else bm25."
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=0, help="Number of candidates to print; 0 is all.")] = 0,
+    top: Annotated[
+        int, typer.Option(min=0, help="Number of candidates to print; 0 is all. With --set only for --json.")
+    ] = 0,
     gate: GateOption = None,
     sets: Annotated[
         str | None,
@@ -55,6 +57,9 @@ def rank(
 
     if not question.strip():
         raise UsageError("the question is empty; write one in quotes")
+    if top and sets is not None and not json:
+        what = "--set prints a whole set, as its promise is for all of it, and --top would cut it"
+        raise UsageError(f"{what}; leave one of them out, or take --json, where --top cuts the ranking alone")
     if ranker == "meaning":
         what = "meaning finds passages in files, and has no candidates to rank"
         raise UsageError(f"{what}; use demur ask --from FILES --ranker meaning, or rank with encoder here")

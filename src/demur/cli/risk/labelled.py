@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from demur.rankers import Ranker
+    from demur.risk.gates.calibration import Calibration
     from demur.types import Pool
 
 
@@ -26,6 +27,8 @@ class Labelled(NamedTuple):
     grid: Sequence[Pool] | None
     not_found: int | None = None
     """Of those asked of files, how many have no right passage there."""
+    kept: bool = False
+    """Whether they are a base's own, which are labelled there: some of those to come will only fit."""
 
     @property
     def told(self) -> dict[str, Any]:
@@ -53,7 +56,8 @@ def open_labelled(
         return Labelled(spec, spec, pools, data or "", others)
     search = searched(kb, sources, example, stem, spec)
     placing: Sequence[Pool] = ()
-    if data is None:
+    kept = data is None
+    if kept:
         pools, fit = kept_in(search)
         if others is None:  # not all need be found, and none may be
             placing = judged_pools(search, fit)
@@ -63,7 +67,8 @@ def open_labelled(
     lost = not_found(search, pools, judged)
     if others is not None:
         placing = asked(search, others)
-    return Labelled(spec, search, judged, data or "", placing if any(map(len, placing)) else None, lost)
+    found = placing if any(map(len, placing)) else None
+    return Labelled(spec, search, judged, data or "", found, lost, kept)
 
 
 def check(questions: Labelled, path: str, json: bool) -> None:
@@ -84,12 +89,19 @@ def check(questions: Labelled, path: str, json: bool) -> None:
 
 def plan(questions: Labelled, confidence: float, how: dict[str, Any], json: bool) -> None:
     """Show which risks the labels can promise."""
-    from demur import risk
+    from dataclasses import replace
 
-    with meter("scoring", "pairs") as advance:
-        found = risk.plan(
-            *(questions.ranker, questions.pools, confidence), grid=questions.grid, on_batch=advance, **how
-        )
+    from demur.risk.gates.planning import plan_of
+
+    ready = _ready(questions, how)
+    found = plan_of(ready, confidence)
+    if questions.kept:
+        more = [
+            _missing(questions, ready, each.risk, confidence) if each.coverage is None else None
+            for each in found.levels
+        ]
+        levels = zip(found.levels, more, strict=True)
+        found = replace(found, levels=tuple(replace(level, more=number) for level, number in levels))
     thresholds.planned(found, json, questions.told)
 
 
@@ -97,18 +109,45 @@ def write_gate(
     questions: Labelled, share: float, confidence: float, how: dict[str, Any], output: str | None, json: bool
 ) -> None:
     """Find the threshold and write the gate; exit with 1 if there is none."""
-    from demur import risk
     from demur.errors import NoThreshold
+    from demur.risk.gates.gate import Gate
+
+    ready = _ready(questions, how)
+    try:
+        gate = Gate.of(ready, share, confidence)
+    except NoThreshold as error:
+        if questions.kept:
+            more = _missing(questions, ready, share, confidence)
+            error = NoThreshold(
+                *(share, confidence, error.questions, error.lowest, more), fewest=error.fewest
+            )
+        thresholds.refuse(error, json, questions.told)
+    thresholds.written(gate, thresholds.place_for(questions.spec, output), json, questions.told)
+
+
+def _ready(questions: Labelled, how: dict[str, Any]) -> Calibration:
+    """The labelled pools, scored and judged."""
+    from demur.risk.gates.calibration import Calibration
+    from demur.risk.qualifiers.base import qualifier
+    from demur.risk.thresholds.control import STARTS
 
     with meter("scoring", "pairs") as advance:
-        try:
-            gate = risk.calibrate(
-                *(questions.ranker, questions.pools, share, confidence),
-                data=questions.data,
-                grid=questions.grid,
-                on_batch=advance,
-                **how,
-            )
-        except NoThreshold as error:
-            thresholds.refuse(error, json, questions.told)
-    thresholds.written(gate, thresholds.place_for(questions.spec, output), json, questions.told)
+        return Calibration.of(
+            *(questions.ranker, questions.pools),
+            how=qualifier(how["qualifier"]),
+            method=how["method"],
+            seed=how["seed"],
+            starts=STARTS,
+            grid=questions.grid,
+            data=questions.data,
+            on_batch=advance,
+        )
+
+
+def _missing(questions: Labelled, ready: Calibration, share: float, confidence: float) -> int | None:
+    """How many more labels of a base a risk takes, as a server tells it; None if that is not known."""
+    from demur.serving.answering.labelling import missing_labels
+
+    if not ready.evidence.tells_a_rate:
+        return None
+    return missing_labels(ready.evidence, len(questions.pools), share, 1 - confidence)

@@ -81,6 +81,27 @@ def save(gate: Gate, place: str) -> None:
     KnowledgeBase(place).keep_gate(gate.save) if address_of(place) else gate.save(place)
 
 
+def replaced(place: str) -> str:
+    """What is lost with the gate made from labels that lies where another goes; nothing if none does."""
+    from demur.errors import DemurError
+    from demur.files import is_pipe
+    from demur.kb.folder import KnowledgeBase
+    from demur.kb.store.place import address_of
+    from demur.risk.gates.certificate import ANSWERS, percent
+    from demur.risk.gates.gate import Gate
+
+    if is_pipe(place):
+        return ""
+    try:
+        made = Gate.load(KnowledgeBase(place).gate_file() if address_of(place) else place).certificate
+    except DemurError:  # there is none, or one that nobody can use
+        return ""
+    if made.about != ANSWERS:
+        return ""
+    lost = f"it replaces the gate of {made.questions:,} labelled questions for a risk of {percent(made.risk)}"
+    return f"{lost}; calibrate without --without-labels to make that again"
+
+
 def say_where(place: str | None) -> None:
     """Say where the gate is, without a password that its address may have."""
     from demur.kb.store.place import address_of
@@ -151,7 +172,9 @@ def planned(plan: Plan, json: bool, also: Mapping[str, Any] = _NOTHING) -> None:
             threshold = "all pass" if level.threshold is None else f"{level.threshold:.4g}"
             table.add_row(percent(level.risk), percent(round(level.coverage, 3)), threshold, "enough")
         else:
-            table.add_row(percent(level.risk), "–", "–", labels_needed(level.more, level.fewest))
+            table.add_row(
+                percent(level.risk), "–", "–", labels_needed(level.more, level.fewest, plan.questions)
+            )
     console = stdout()
     console.print(table)
     if any(level.coverage is None for level in plan.levels):

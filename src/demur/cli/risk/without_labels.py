@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from demur.cli.console import emit, meter, stdout, warnings_noted
+from demur.cli.console import emit, meter, note, stdout, warnings_noted
 from demur.cli.risk import thresholds
 
 if TYPE_CHECKING:
@@ -49,10 +49,15 @@ def write_gate(
         if not json:
             _alike(found.alike())
         thresholds.refuse(error, json, {"entries": found.entries, "alike": _plain(found.alike())})
+    lost = ""
     if output is not None:
-        thresholds.save(gate, thresholds.place_for("none", output) or output)
+        place = thresholds.place_for("none", output) or output
+        lost = thresholds.replaced(place)
+        thresholds.save(gate, place)
     _tell(found, gate, json)
     thresholds.say_where(output)
+    if lost:
+        note(lost)
 
 
 def _tell(found: Withheld, gate: Gate, json: bool) -> None:

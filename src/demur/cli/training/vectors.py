@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from demur.embedders.word_vectors.tables import Table
 
 SHOWN = 10  # words
+WIDEST = 65_536  # as all that read vectors have it
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Train, show and convert word vectors.")
 
@@ -31,7 +32,7 @@ def train(
         ),
     ],
     output: Output,
-    width: Annotated[int, typer.Option(min=1, help="Dimensions of a vector.")] = 300,
+    width: Annotated[int, typer.Option(min=1, max=WIDEST, help="Dimensions of a vector.")] = 300,
     window: Annotated[int, typer.Option(min=1, help="Context words on each side.")] = 8,
     min_count: Annotated[int, typer.Option(min=1, help="Rarer words are left out.")] = 10,
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the texts.")] = 10,

@@ -22,6 +22,7 @@ import numpy as np
 from demur.embedders.base import Vectors
 from demur.embedders.word_vectors.embedder import words_of
 from demur.embedders.word_vectors.tables import Table
+from demur.embedders.word_vectors.word2vec import WIDEST
 from demur.errors import DataError, UsageError, require
 
 Meter = Callable[[str, str, int | None], AbstractContextManager[Callable[[int], None]]]
@@ -56,6 +57,8 @@ class Training:
         for name in ("width", "window", "min_count", "epochs"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name}={getattr(self, name)} of word vectors must be at least 1")
+        if self.width > WIDEST:
+            raise UsageError(f"width={self.width} of word vectors must be at most {WIDEST:,}")
         for name, known in _CHOICES.items():
             if (value := getattr(self, name)) not in known:
                 raise UsageError(f"{name}={value} of word vectors must be one of {', '.join(known)}")

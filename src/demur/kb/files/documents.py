@@ -17,6 +17,7 @@ from demur.kb.formats.plain_text import passages_of_text
 from demur.kb.formats.tables import passages_of_csv, passages_of_jsonl
 from demur.kb.passages import Passage
 
+ADD_IT = "add that folder too"
 _log = logging.getLogger(__name__)
 
 
@@ -40,12 +41,6 @@ def files_in(folder: Path) -> list[Path]:
     Links come last, those to files in the folder and those that lead to folders elsewhere.
     """
     return sorted(_paths_in(folder), key=lambda path: (path.is_symlink(), path))
-
-
-def refuse_folder(path: Path) -> None:
-    """Raise an error if a path among those of files is a folder: a link to one that lies elsewhere."""
-    if path.is_dir():
-        raise DataError("is a link to a folder, which is not followed", path=path, fix="add that folder too")
 
 
 def _text(path: Path) -> Iterator[Passage]:
@@ -102,7 +97,7 @@ def _file(path: Path) -> Iterator[Passage]:
         raise DataError(
             "demur does not read files of this kind", path=path, fix=f"give it as one of {_KINDS}"
         )
-    refuse_folder(path)
+    files.refuse_folder(path, ADD_IT)
     with files.unchanging(path):
         yield from _READERS.get(_suffix(path), _text)(path)
 

@@ -57,16 +57,32 @@ def plan(
     on_batch: Callable[[int], None] = lambda pairs: None,
 ) -> Plan:
     """For each risk the certified coverage, or how many more labelled questions it would take."""
-    how = resolve_qualifier(qualifier)
     ready = Calibration.of(
-        ranker, pools, how=how, method=method, starts=starts, seed=seed, grid=grid, on_batch=on_batch
+        *(ranker, pools),
+        how=resolve_qualifier(qualifier),
+        method=method,
+        starts=starts,
+        seed=seed,
+        grid=grid,
+        on_batch=on_batch,
     )
+    return plan_of(ready, confidence, risks)
+
+
+def plan_of(ready: Calibration, confidence: float, risks: Sequence[float] = RISKS) -> Plan:
+    """The same for labelled pools that are scored and judged already."""
     levels = tuple(_level(ready, risk, 1 - confidence) for risk in risks)
-    tested = len(ready.evidence.tested)
-    spec = str(ready.facts["ranker"])
     missed = [level.risk for level in levels if level.coverage is None]
-    lowest = ready.evidence.lowest(min(missed), 1 - confidence) if missed else None
-    return Plan(levels, confidence, int(ready.facts["pools"]), tested, spec, how.spec, method, lowest)
+    return Plan(
+        levels,
+        confidence,
+        questions=int(ready.facts["pools"]),
+        tested=len(ready.evidence.tested),
+        ranker=str(ready.facts["ranker"]),
+        qualifier=str(ready.facts["qualifier"]),
+        method=ready.evidence.method,
+        lowest=ready.evidence.lowest(min(missed), 1 - confidence) if missed else None,
+    )
 
 
 def _level(ready: Calibration, risk: float, delta: float) -> Level:

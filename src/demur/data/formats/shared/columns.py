@@ -8,7 +8,9 @@ candidates, extras of pools, empty ids and other extras than texts cannot be wri
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,12 +98,12 @@ def _rows(cells: Iterable[tuple[int, Sequence[str]]], columns: Columns, path: st
 def _extra(row: Sequence[str], extras: tuple[tuple[int, str], ...], place: Place) -> dict[str, Any]:
     found: dict[str, Any] = {name: row[n] for n, name in extras if row[n]}
     if "score" in found:
-        try:
-            found["score"] = number(found["score"])
-        except ValueError:
-            raise place.error(
-                f"score {shown(found['score'])} is not a number", "correct it, or leave it empty"
-            ) from None
+        said, found["score"] = found["score"], None
+        with suppress(ValueError):
+            found["score"] = number(said)
+        if found["score"] is None or not isfinite(found["score"]):
+            what = "is not a number" if found["score"] is None else "is infinite or too large"
+            raise place.error(f"score {shown(said)} {what}", "correct it, or leave it empty")
     return found
 
 
@@ -148,7 +150,7 @@ def _texts(candidate: Candidate, extras: list[str], pool: Pool, path: str | Path
         value = candidate.extra.get(key)
         if key not in candidate.extra:
             yield ""
-        elif key == "score" and isinstance(value, float) and value == value:
+        elif key == "score" and isinstance(value, float) and isfinite(value):
             yield repr(float(value))
         elif key != "score" and isinstance(value, str) and value:
             yield value

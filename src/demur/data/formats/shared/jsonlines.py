@@ -72,8 +72,8 @@ def check_whole(text: str, value: object, place: Place) -> None:
 
 
 def kind(value: object) -> str:
-    """What a JSON value is, in words."""
-    return _KINDS[type(value)]
+    """What a JSON value is, in words; of what JSON lacks, such as a date of Parquet, what Python calls it."""
+    return _KINDS.get(type(value)) or f"of the kind {type(value).__name__}"
 
 
 def text_of(object: Object, key: str, place: Place) -> str:
