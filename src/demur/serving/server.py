@@ -21,6 +21,7 @@ from demur.serving.messages.problems import Refusal
 from demur.serving.process.jobs import Jobs
 from demur.serving.process.metrics import Figures, apart, note
 from demur.serving.process.queue import Queue
+from demur.serving.process.writer import Writer
 
 T = TypeVar("T")
 
@@ -62,6 +63,7 @@ class Server:
     """Set when the server is told to stop."""
 
     def __post_init__(self) -> None:
+        self.writer = Writer(self.stopping)
         self.queue = Queue(self.settings.pairs, self.settings.deadline, self.figures.stage)
         self.figures.room.set(self.settings.pairs)
         self.figures.queue.set_function(lambda: self.queue.waiting)
@@ -94,6 +96,11 @@ class Server:
         if to_change and self.settings.read_only:
             raise Refusal(403, "documents and labels cannot be changed: the server runs with --read-only")
         return base
+
+    async def written(self, work: Callable[[KnowledgeBase], T]) -> T:
+        """What a change of the base comes to, after all that came before it and whoever else writes."""
+        base = self.base()
+        return await self.writer.do(lambda: base.written(work), busy)
 
     async def looked(self, work: Callable[[KnowledgeBase], T]) -> T:
         """What is seen of the knowledge base, beside all questions."""
