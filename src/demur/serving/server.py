@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Event
 from typing import TypeVar
@@ -24,6 +25,7 @@ from demur.serving.process.queue import Queue
 from demur.serving.process.writer import Writer
 
 T = TypeVar("T")
+_FOLLOW = 1.0  # seconds that figures wait for the base
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,14 @@ class Server:
             return await asyncio.to_thread(base.looked, work)
         except DemurError as error:
             raise busy(error) or error from None
+
+    async def follow(self) -> None:
+        """Let the figures be those of the base as it is now; as they were, if it is away or takes long."""
+        base = None if self.service is None else self.service.base
+        if base is None:
+            return
+        with suppress(DemurError, TimeoutError):
+            await asyncio.wait_for(asyncio.to_thread(base.follow), _FOLLOW)
 
     def heard(self, request: Request, question: str) -> None:
         """Note a question for the log, if questions are to be logged."""
