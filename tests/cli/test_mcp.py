@@ -149,6 +149,20 @@ def test_what_is_logged_is_json(guide: Path) -> None:
     assert lines and all(json.loads(line)["message"] for line in lines)
 
 
+def test_the_how_to_has_each_tool_and_a_set_up_that_can_be_read() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to.md").read_text("utf-8")
+    part = page.split("## Let an assistant ask\n")[1].split("\n## ")[0]
+    (told,) = json.loads(part.split("```json\n")[1].split("```")[0])["mcpServers"].values()
+    assert told["command"].endswith("/demur") and told["args"][:2] == ["mcp", "--kb"]
+
+    async def tools() -> set[str]:
+        async with Client(create_mcp(service())) as client:
+            return {tool.name for tool in (await client.list_tools()).tools}
+
+    named = {line.split("`")[1] for line in part.splitlines() if line.startswith("| `")}
+    assert named == asyncio.run(tools())
+
+
 def test_an_assistant_needs_documents() -> None:
     command = [sys.executable, "-m", "demur", "mcp"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

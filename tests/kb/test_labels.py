@@ -49,8 +49,54 @@ def test_questions_are_kept_once_and_only_so_many(kb: KnowledgeBase, monkeypatch
     assert kb.keep_questions(["who?"]) == 0
     assert set(KnowledgeBase(kb.path).questions()) == {"who?", "when is it?"}
     monkeypatch.setattr(asked, "MOST", 3)
-    kb.keep_questions(["1", "2"])
-    assert len(kb.questions()) == 3 and {"1", "2"} <= set(kb.questions())
+    with pytest.raises(UsageError, match="2 new questions to label are 1 too many, as 3 are kept at most"):
+        kb.keep_questions(["1", "2"])
+    assert set(kb.questions()) == {"who?", "when is it?"}, "all or none"
+    assert kb.keep_questions(["1"]) == 1 and len(kb.questions()) == 3
+
+
+def test_logged_questions_give_way_the_oldest_first(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asked, "MOST", 4)
+    assert [kb.keep_questions([each], logged=True) for each in "abcdea"] == [1, 1, 1, 1, 1, 1]
+    assert kb.questions() == ["c", "d", "e", "a"]
+    assert kb.keep_questions(["who?", "d"]) == 1, "one of them was logged, and is brought from now on"
+    assert kb.questions() == ["d", "e", "a", "who?"]
+    assert kb.keep_questions(["when?", "why?"]) == 2
+    assert kb.questions() == ["d", "who?", "when?", "why?"]
+    assert kb.keep_questions(["f"], logged=True) == 0, "nothing that was brought gives way to it"
+    with pytest.raises(UsageError, match="1 new questions to label are 1 too many"):
+        kb.keep_questions(["how?"])
+    kb.settle("who?", [])
+    assert kb.keep_questions(["how?"]) == 1, "in place of one that is labelled"
+    assert kb.questions() == ["d", "when?", "why?", "how?"] and len(kb.labels()) == 1
+
+
+def test_a_question_is_the_same_in_any_spelling(kb: KnowledgeBase) -> None:
+    first, second = (kb.places(f"guide:{n}")[0] for n in (1, 2))
+    kb.settle("Do you take Visa?", [first])
+    kb.settle("do you take VISA", [])
+    assert [(each.question, each.place) for each in kb.labels()] == [("do you take VISA", None)]
+    kb.label("Do you take visa!", second, 1)
+    assert [(each.question, each.place) for each in kb.labels()] == [
+        ("do you take VISA", None),
+        ("do you take VISA", second),
+    ]
+    kb.settle("?!", [first])
+    assert not kb.forget("!?") and kb.forget("?!"), "signs alone are words of their own"
+    assert kb.forget("Do you, take Visa?") and not kb.labels()
+
+
+def test_labels_of_both_spellings_that_an_older_version_kept_are_removed(kb: KnowledgeBase) -> None:
+    kb.settle("who?", [])
+    with kb._truth().noting() as said:
+        said.execute(
+            "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
+            ("WHO", None, "", "", 0, 0.0),
+        )
+    assert {each.question for each in kb.labels()} == {"who?", "WHO"}
+    assert kb.forget("Who!") and not kb.labels()
 
 
 def test_passages_are_found_by_their_names_with_those_beside_them(kb: KnowledgeBase) -> None:

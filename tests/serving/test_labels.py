@@ -113,9 +113,10 @@ def test_labels_become_a_promise_that_is_in_force_at_once(tmp_path: Path) -> Non
         bring(client, 60)
         assert client.get("/info").json()["promise"] is None
         early = client.post("/v1/calibrate", json={"risk": 0.2})
-        assert early.status_code == 422 and "label more" in early.json()["message"]
+        assert early.status_code == 422 and "takes 20, even if none is wrong" in early.json()["message"]
         empty = client.get("/v1/labels").json()["levels"]
         assert [each["risk"] for each in empty] == [0.2, 0.1, 0.05]
+        assert f"label about {empty[0]['more']} more" in early.json()["message"]
         assert empty[0]["more"] < empty[1]["more"] < empty[2]["more"]
         for _ in range(45):
             label_next(client)

@@ -176,9 +176,12 @@ class KnowledgeBase(ReadBase):
         """Whether there were labels of this question; there are none any more."""
         return labels.forget(self._truth(), question)
 
-    def keep_questions(self, questions: Iterable[str]) -> int:
-        """How many of these questions are new; they are kept, to be labelled."""
-        return asked.add(self._truth(), questions)
+    def keep_questions(self, questions: Iterable[str], logged: bool = False) -> int:
+        """How many of these questions are new; they are kept, to be labelled.
+
+        It is an error if there are too many. Those that are `logged`, as by a server, give way to others.
+        """
+        return asked.add(self._truth(), questions, logged)
 
     def questions(self) -> list[str]:
         """The questions that are kept to be labelled, the oldest first."""

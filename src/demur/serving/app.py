@@ -36,14 +36,15 @@ def create_app(
 
     async def load() -> None:
         try:
-            server.service = await asyncio.get_running_loop().run_in_executor(None, opening)
-            _log.info("ready")
+            service = await asyncio.get_running_loop().run_in_executor(None, opening)
         except DemurError as error:
             server.failed = error
             if on_failure is not None:
                 on_failure(error)
             return
-        if server.service.base is not None:
+        await documents.begin(server, service)
+        _log.info("ready")
+        if service.base is not None:
             await documents.tend(server)
 
     @asynccontextmanager
@@ -55,6 +56,7 @@ def create_app(
         with suppress(asyncio.CancelledError):
             await loading
         await server.jobs.close(_LAST)
+        server.writer.close()
         server.queue.close()
         if server.service is not None:
             server.service.close()

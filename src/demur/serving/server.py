@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Event
 from typing import TypeVar
@@ -21,8 +22,10 @@ from demur.serving.messages.problems import Refusal
 from demur.serving.process.jobs import Jobs
 from demur.serving.process.metrics import Figures, apart, note
 from demur.serving.process.queue import Queue
+from demur.serving.process.writer import Writer
 
 T = TypeVar("T")
+_FOLLOW = 1.0  # seconds that figures wait for the base
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ class Server:
     """Set when the server is told to stop."""
 
     def __post_init__(self) -> None:
+        self.writer = Writer(self.stopping)
         self.queue = Queue(self.settings.pairs, self.settings.deadline, self.figures.stage)
         self.figures.room.set(self.settings.pairs)
         self.figures.queue.set_function(lambda: self.queue.waiting)
@@ -95,6 +99,11 @@ class Server:
             raise Refusal(403, "documents and labels cannot be changed: the server runs with --read-only")
         return base
 
+    async def written(self, work: Callable[[KnowledgeBase], T]) -> T:
+        """What a change of the base comes to, after all that came before it and whoever else writes."""
+        base = self.base()
+        return await self.writer.do(lambda: base.written(work), busy)
+
     async def looked(self, work: Callable[[KnowledgeBase], T]) -> T:
         """What is seen of the knowledge base, beside all questions."""
         base = self.base()
@@ -102,6 +111,14 @@ class Server:
             return await asyncio.to_thread(base.looked, work)
         except DemurError as error:
             raise busy(error) or error from None
+
+    async def follow(self) -> None:
+        """Let the figures be those of the base as it is now; as they were, if it is away or takes long."""
+        base = None if self.service is None else self.service.base
+        if base is None:
+            return
+        with suppress(DemurError, TimeoutError):
+            await asyncio.wait_for(asyncio.to_thread(base.follow), _FOLLOW)
 
     def heard(self, request: Request, question: str) -> None:
         """Note a question for the log, if questions are to be logged."""

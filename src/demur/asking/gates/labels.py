@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from demur.kb.folder import KnowledgeBase
-from demur.kb.formats.webpage_questions import key
-from demur.kb.store.labels import Label
+from demur.kb.store.labels import Label, named
 from demur.types import Candidate, Pool
 
 FIT = 5
@@ -21,7 +20,7 @@ FIT = 5
 
 def lot(question: str) -> int:
     """A number of 64 bits by chance, the same for the same words, whatever their case and signs."""
-    said = (key(question) or question).encode("utf-8", "surrogatepass")
+    said = named(question).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(said, digest_size=8, person=b"demur part").digest(), "big")
 
 
@@ -61,7 +60,7 @@ def labelled(labels: Iterable[Label]) -> dict[str, Labelled]:
     found: dict[str, Labelled] = {}
     for question, some in groups.items():
         right = tuple(each for each in some if each.label)
-        found[key(question) or question] = Labelled(
+        found[named(question)] = Labelled(
             question, right, tuple(each for each in some if not each.label and each.text)
         )
     return {each.question: each for each in found.values()}

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from demur.errors import UsageError
-from demur.kb.store.truth import Generation, Truth
+from demur.kb.formats.webpage_questions import key
+from demur.kb.store.truth import Generation, Statements, Truth
+
+_INSERT = "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)"
+
+
+def named(question: str) -> str:
+    """What a question is known by: its words, whatever their case and punctuation."""
+    return key(question) or question
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,10 @@ class Label:
 
 
 def add(truth: Truth, question: str, place: int | None, label: int, generation: Generation) -> None:
-    """Keep the label that a passage answers (1) or not (0), or that none does (None, 0)."""
+    """Keep the label that a passage answers (1) or not (0), or that none does (None, 0).
+
+    Labels of the question in another spelling are of the same question, and it keeps that spelling.
+    """
     if not isinstance(question, str):
         raise UsageError("a label needs a question, which is a text")
     if not question.strip():
@@ -46,10 +57,8 @@ def add(truth: Truth, question: str, place: int | None, label: int, generation: 
         heading, text = passage.heading, passage.text
         hashed = truth.hash(place)
     with truth.noting() as connection:
-        connection.execute(
-            "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
-            (question, hashed, heading, text, label, time.time()),
-        )
+        question = [question, *_alike(connection, question)][-1]
+        connection.execute(_INSERT, (question, hashed, heading, text, label, time.time()))
 
 
 def settle(
@@ -74,20 +83,22 @@ def settle(
 
 def forget(truth: Truth, question: str) -> bool:
     """Whether there were labels of this question; there are none any more."""
-    known = bool(truth.noted("SELECT 1 FROM labels WHERE question = ? LIMIT 1", (question,)))
-    if known:
-        _replaced(truth, question, [])
-    return known
+    return _replaced(truth, question, [])
 
 
-def _replaced(truth: Truth, question: str, rows: Sequence[tuple[object, ...]]) -> None:
-    """Keep these rows in place of others of the question, all of them or none."""
+def _replaced(truth: Truth, question: str, rows: Sequence[tuple[object, ...]]) -> bool:
+    """Whether the question had labels; these rows take their place, all of them or none."""
     with truth.noting() as connection:
-        connection.execute("DELETE FROM labels WHERE question = ?", (question,))
-        connection.executemany(
-            "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)",
-            rows,
-        )
+        alike = _alike(connection, question)
+        connection.executemany("DELETE FROM labels WHERE question = ?", [(each,) for each in alike])
+        connection.executemany(_INSERT, rows)
+    return bool(alike)
+
+
+def _alike(connection: Statements, question: str) -> list[str]:
+    """The spellings in which a question is labelled, the last one last."""
+    known = connection.execute("SELECT question FROM labels GROUP BY question ORDER BY max(id)").fetchall()
+    return [each for (each,) in known if named(each) == named(question)]
 
 
 def every(truth: Truth) -> list[Label]:

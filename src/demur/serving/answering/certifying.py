@@ -10,18 +10,20 @@ from demur.kb.folder import KnowledgeBase
 from demur.risk.gates.certificate import percent
 from demur.risk.gates.gate import Gate, calibrate
 from demur.risk.thresholds.bounds import accepted_needed
+from demur.risk.thresholds.control import STARTS
 from demur.serving.answering.base import Base
-from demur.serving.answering.labelling import Desk
+from demur.serving.answering.labelling import Desk, missing_labels
 
 
 def calibrated(base: Base, desk: Desk, known: Sequence[Labelled], risk: float, confidence: float) -> Gate:
     """The gate that the certifying labels make; the others place the thresholds."""
     certify, fit = map(desk.judged, parted(known))
-    least = accepted_needed(0.0, risk, 1 - confidence) or 1
-    if len(certify) < least:
+    delta = 1 - confidence
+    if len(certify) < (accepted_needed(0.0, risk, delta) or 1):  # as few carry none, wherever one starts
         what = f"{len(certify)} labelled questions count for a promise"
-        asked = f"at most {percent(risk)} wrong answers needs at least {least}, even if none is wrong"
-        raise UsageError(f"{what}, and one of {asked}; label more")
+        asked = f"at most {percent(risk)} wrong answers takes {accepted_needed(0.0, risk, delta / STARTS)}"
+        more = missing_labels(None, len(certify), risk, delta)
+        raise UsageError(f"{what}, and one of {asked}, even if none is wrong; label about {more} more")
     try:
         return calibrate(
             base.search,

@@ -16,7 +16,7 @@ from demur.asking.gates.labels import FIT, Labelled, fits, labelled, lot, parted
 from demur.asking.meaning import finding
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
-from demur.kb.formats.webpage_questions import key
+from demur.kb.store.labels import named
 from demur.risk.predictions import Predictions
 from demur.risk.qualifiers.base import Qualifier, qualifier
 from demur.risk.thresholds.bounds import accepted_needed
@@ -34,21 +34,22 @@ _FOUND = 10  # passages that tell how unsure a search by words is
 def waiting(kb: KnowledgeBase) -> list[str]:
     """The questions that are kept to be labelled and are not, or whose labels are stale."""
     known = labelled(kb.labels())
-    done = {key(each.question) or each.question for each in known.values() if not each.stale}
+    done = {named(each.question) for each in known.values() if not each.stale}
     found: dict[str, str] = {}
     for question in [*kb.questions(), *(each.question for each in known.values() if each.stale)]:
-        name = key(question) or question
+        name = named(question)
         if name not in done:
             found.setdefault(name, question)
     return list(found.values())
 
 
-def keep_new(kb: KnowledgeBase, questions: Iterable[str]) -> int:
+def keep_new(kb: KnowledgeBase, questions: Iterable[str], logged: bool = False) -> int:
     """How many of these questions are new, whatever their case and signs; they are kept, to be labelled."""
-    new = {key(each) or each: each for each in reversed(list(questions))}  # of those that are alike the first
-    for each in kb.questions():
-        new.pop(key(each) or each, None)
-    return kb.keep_questions(reversed(list(new.values())))
+    known = {named(each): each for each in kb.questions()}
+    found: dict[str, str] = {}
+    for each in questions:
+        found.setdefault(named(each), known.get(named(each), each))
+    return kb.keep_questions(found.values(), logged)
 
 
 def next_question(kb: KnowledgeBase, skipped: Iterable[str] = ()) -> str | None:

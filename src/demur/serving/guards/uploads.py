@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
+import time
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from itertools import count
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from demur.errors import DataError, UsageError
@@ -21,10 +22,16 @@ from demur.kb.store import schema
 from demur.kb.syncing import FileReport
 
 _LONGEST = 200  # characters of a name
+_HALF = 24 * 3600.0  # seconds after which what is half-written will stay so
+_NAMED = re.compile("[0-9a-f]{24}")
 
 
 class Unreadable(DataError):
     """A file that was sent and that no later try will read."""
+
+
+class _TakenAway(Exception):
+    """An upload whose file is gone."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +40,6 @@ class Upload:
 
     path: Path
     name: str
-    number: int = field(default_factory=count().__next__)
-    """One that was sent later has a higher one."""
 
     def read(self) -> list[Passage]:
         """Its passages; what cannot be read is `Unreadable`."""
@@ -46,11 +51,29 @@ class Upload:
             raise Unreadable("holds no text", path=self.name, fix="send a file with text in it")
         return passages
 
-    def put(self, kb: KnowledgeBase) -> FileReport:
-        """What became of it, once its passages are in the base and the file is gone."""
-        report = kb.put(self.name, self.read(), self.path.suffix.lstrip("."))
+    def put(self, kb: KnowledgeBase) -> FileReport | None:
+        """What became of it, once its passages are in the base and the file is gone.
+
+        None if the file was gone before: another server on this base took it in, or a newer version of it.
+        """
+        try:
+            passages = self.read()
+        except Unreadable:
+            if self.path.is_file():
+                raise
+            passages = []
+        try:
+            report = kb.put(self.name, self._while_here(passages), self.path.suffix.lstrip("."))
+        except _TakenAway:
+            return None
         self.drop()
         return report
+
+    def _while_here(self, passages: list[Passage]) -> Iterator[Passage]:
+        """The passages; asked for once nobody else writes, so that what others made newer stays."""
+        if not self.path.is_file():
+            raise _TakenAway
+        yield from passages
 
     def passages(self) -> Iterator[Passage]:
         """Its passages, named by what the file is called, not by where it lies."""
@@ -65,12 +88,16 @@ class Upload:
         except DataError as error:
             raise DataError(str(error).replace(where, self.name)) from None
 
+    @property
+    def note(self) -> Path:
+        """The file that says what it is called; it is written last, so without it nobody was told of it."""
+        return self.path.with_suffix(".json")
+
     def drop(self) -> None:
         """Remove the file."""
-        with suppress(OSError):
-            self.path.unlink()
-        with suppress(OSError):
-            self.path.with_suffix(".json").unlink()
+        for each in (self.path, self.note):
+            with suppress(OSError):
+                each.unlink()
 
 
 def checked_name(name: str) -> str:
@@ -96,23 +123,28 @@ def spooled(folder: Path, name: str, body: bytes) -> Upload:
         raise UsageError(f"{name} is empty; send a file with text in it")
     if body.startswith(GZIP):
         raise UsageError(f"{name} is compressed; send it uncompressed")
-    path = folder / f"{secrets.token_hex(12)}{Path(name).suffix.lower()}"
+    upload = Upload(folder / f"{secrets.token_hex(12)}{Path(name).suffix.lower()}", name)
     try:
         folder.mkdir(exist_ok=True)
-        _kept(path, body)
-        _kept(path.with_suffix(".json"), json.dumps({"name": name, "file": path.name}).encode())
+        _kept(upload.path, body)
+        _kept(upload.note, json.dumps({"name": name, "file": upload.path.name}).encode())
         at = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(at)
         finally:
             os.close(at)
     except OSError as error:
+        upload.drop()  # half of it would lie there for ever
         raise schema.not_written(folder.parent, error) from None
-    return Upload(path, name)
+    return upload
 
 
 def left(folder: Path) -> list[Upload]:
-    """The uploads that a server took, and that are not in the base yet: of each document the last."""
+    """The uploads that a server took, and that are not in the base yet: of each document the last.
+
+    Halves that a kill left are removed, once they are so old that no server is writing them any more.
+    """
+    _remove_halves(folder)
     found: list[tuple[int, Upload]] = []
     for path in folder.glob("*.json"):
         try:
@@ -120,7 +152,7 @@ def left(folder: Path) -> list[Upload]:
             upload = Upload(path.parent / Path(str(told["file"])).name, checked_name(str(told["name"])))
             sent = path.stat().st_mtime_ns
         except (ValueError, KeyError, TypeError, OSError):
-            continue  # half-written: nobody was told that it is here
+            continue  # half-written
         if upload.path.is_file():
             found.append((sent, upload))
         else:
@@ -131,6 +163,24 @@ def left(folder: Path) -> list[Upload]:
             last[each.name].drop()
         last[each.name] = each
     return list(last.values())
+
+
+def _remove_halves(folder: Path) -> None:
+    for path in folder.glob("*"):
+        with suppress(OSError):
+            if _NAMED.fullmatch(path.stem) and time.time() - path.stat().st_mtime > _HALF and _is_half(path):
+                path.unlink()
+
+
+def _is_half(path: Path) -> bool:
+    """Whether it is a file without its note, or a note that was not written to its end."""
+    if path.suffix != ".json":
+        return not path.with_suffix(".json").exists()
+    try:
+        json.loads(path.read_bytes())
+    except ValueError:
+        return True
+    return False
 
 
 def _kept(path: Path, body: bytes) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -15,6 +14,7 @@ from demur.asking.meaning import finding
 from demur.errors import DataError, DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.base import Base
+from demur.serving.answering.service import Service
 from demur.serving.guards import uploads
 from demur.serving.guards.uploads import Unreadable, Upload
 from demur.serving.messages.base_bodies import Changed, Document, Documents, Job
@@ -22,11 +22,10 @@ from demur.serving.messages.problems import Refusal, responses
 from demur.serving.process.jobs import Job as Running
 from demur.serving.server import Server, busy
 
-T = TypeVar("T")
 REFUSED = responses(401, 403, 404, 408, 413, 415, 422, 429, 503)
 _WAIT = 2.0  # seconds that a request waits for its job; then it is told the job
-_PAUSE = 2.0  # seconds until somebody who writes is asked again
 _LOOK = 5.0  # seconds between two looks for passages without vectors, which others may have added
+_OVERTAKEN = "another server on this knowledge base added it, or a newer version of it"
 _SENT = {
     "requestBody": {
         "required": True,
@@ -80,13 +79,14 @@ def paths(server: Server) -> APIRouter:
     async def add(request: Request, name: Name) -> Response:
         """The body is the file as it is; once it is in, it is found by its words."""
         base = server.base(True)
+        server.writer.check_room()
         if request.headers.get("content-type", "").startswith("multipart/"):
             what = "a form is not taken; send the file itself as the body"
             raise Refusal(415, f"{what}, as with curl --data-binary @FILE and ?name=FILE")
         called, body = uploads.checked_name(name), await request.body()
         upload = await asyncio.to_thread(uploads.spooled, base.uploads, called, body)
         try:
-            return await _answer(server, _putting(server, base, upload), 201)
+            return await _answer(server, _putting(server, upload), 201)
         except Refusal:  # it says that nothing was kept
             await asyncio.to_thread(upload.drop)
             raise
@@ -99,7 +99,8 @@ def paths(server: Server) -> APIRouter:
     )
     async def remove(name: Name) -> Response:
         """It is not found any more; a file on the disk stays where it is."""
-        base = server.base(True)
+        server.base(True)
+        server.writer.check_room()
 
         def check(kb: KnowledgeBase) -> None:
             kb.check_writable()
@@ -109,14 +110,14 @@ def paths(server: Server) -> APIRouter:
         def without(kb: KnowledgeBase) -> dict[str, Any]:
             check(kb)
             report = kb.remove(name)[0]
-            _supersede(server, older)
             told = {"name": name, "status": report.status, "passages": 0, "generation": kb.generation}
             return {**told, "note": report.reason or None}
 
         async def work(job: Running) -> dict[str, Any]:
-            return await _patiently(server, base, without)
+            told = await server.written(without)
+            await _supersede(server, name)
+            return told
 
-        older = [each for each in server.put_off if each.name == name]
         if not any(job.kind == "add" and job.about == name for job in server.jobs.running()):
             await server.looked(check)  # nobody waits for those who write, to be told that it is not there
         return await _answer(server, server.jobs.start("remove", name, work), 200)
@@ -129,11 +130,12 @@ def paths(server: Server) -> APIRouter:
     )
     async def update() -> Response:
         """A job; only what has changed is read."""
-        base = server.base(True)
+        server.base(True)
+        server.writer.check_room()
         await server.looked(KnowledgeBase.check_writable)
 
         async def work(job: Running) -> dict[str, Any]:
-            reports = await _patiently(server, base, lambda kb: kb.update(lambda many: _count(job, many)))
+            reports = await server.written(lambda kb: kb.update(lambda many: _count(job, many)))
             server.new.set()
             counts = Counter(each.status for each in reports)
             skipped = [f"{each.source}: {each.reason}" for each in reports if each.status == "skipped"]
@@ -152,13 +154,20 @@ def paths(server: Server) -> APIRouter:
     return router
 
 
+async def begin(server: Server, service: Service) -> None:
+    """Let the service answer; what was sent before the server was stopped goes in before what comes now."""
+    left: list[Upload] = []
+    if service.base is not None and not server.settings.read_only:
+        left = await asyncio.to_thread(uploads.left, service.base.uploads)
+    server.service = service
+    for upload in left:
+        _log.info("adding a document that was sent before the server was stopped")
+        _putting(server, upload)
+
+
 async def tend(server: Server) -> None:
-    """Do the work of a server with a base: take in what was sent before it was killed, and make vectors."""
+    """Make vectors for passages that have none, as long as the server runs."""
     base = server.base()
-    if not server.settings.read_only:
-        for upload in await asyncio.to_thread(uploads.left, base.uploads):
-            _log.info("adding a document that was sent before the server was stopped")
-            _putting(server, base, upload)
     said = ""
     while not server.stopping.is_set():
         try:
@@ -198,12 +207,12 @@ def _embed(server: Server, base: Base) -> int:
         kb.close()
 
 
-def _putting(server: Server, base: Base, upload: Upload) -> Running:
+def _putting(server: Server, upload: Upload) -> Running:
     """The job that takes an upload in; one that cannot be read is dropped, and the job says why."""
 
     async def work(job: Running) -> dict[str, Any]:
         try:
-            report, generation = await _patiently(server, base, lambda kb: (upload.put(kb), kb.generation))
+            report, generation = await server.written(lambda kb: (upload.put(kb), kb.generation))
         except DemurError as error:
             later = isinstance(error, DataError) and not isinstance(error, Unreadable)
             if later or busy(error) is not None:  # it is taken in at the next start
@@ -211,21 +220,23 @@ def _putting(server: Server, base: Base, upload: Upload) -> Running:
             else:
                 await asyncio.to_thread(upload.drop)
             raise
-        older = [each for each in server.put_off if each.name == upload.name and each.number < upload.number]
-        await asyncio.to_thread(_supersede, server, older)
+        told = {"name": upload.name, "generation": generation}
+        if report is None:
+            return {**told, "status": "overtaken", "passages": 0, "note": _OVERTAKEN}
+        await _supersede(server, upload.name)
         server.new.set()
         job.done = job.total = report.passages
-        told = {"name": upload.name, "status": report.status, "passages": report.passages}
-        return {**told, "generation": generation, "note": None}
+        return {**told, "status": report.status, "passages": report.passages, "note": None}
 
     return server.jobs.start("add", upload.name, work)
 
 
-def _supersede(server: Server, older: Sequence[Upload]) -> None:
-    """Drop uploads in whose place a newer one is, or nothing."""
-    for each in older:
-        each.drop()
+async def _supersede(server: Server, name: str) -> None:
+    """Drop what was put off of a document: as changes are made in turn, it is older than this one."""
+    older = [each for each in server.put_off if each.name == name]
     server.put_off = [each for each in server.put_off if each not in older]
+    for each in older:
+        await asyncio.to_thread(each.drop)
 
 
 async def _answer(server: Server, job: Running, status: int) -> Response:
@@ -235,21 +246,6 @@ async def _answer(server: Server, job: Running, status: int) -> Response:
     if job.state == "failed":
         raise job.refusal or Refusal(500, job.error or "the server failed at this; see its log")
     return JSONResponse(job.result, status)
-
-
-async def _written(base: Base, work: Callable[[KnowledgeBase], T]) -> T:
-    return await asyncio.to_thread(base.written, work)
-
-
-async def _patiently(server: Server, base: Base, work: Callable[[KnowledgeBase], T]) -> T:
-    """What a change comes to, tried again for as long as another process writes."""
-    while True:
-        try:
-            return await _written(base, work)
-        except DemurError as error:
-            if busy(error) is None or server.stopping.is_set():
-                raise
-            await asyncio.sleep(_PAUSE)
 
 
 def _count(job: Running, many: int) -> None:

@@ -125,14 +125,14 @@ def paths(server: Server) -> APIRouter:
         def taken(kb: KnowledgeBase) -> Kept:
             if not kb.forget(question):
                 raise Refusal(404, "this question has no labels")
-            kb.keep_questions([question])
+            keep_new(kb, [question], logged=True)  # where it is kept already, as what it was
             return Kept(kept=0)
 
         return await server.looked(taken)
 
     @router.post("/v1/questions", summary="Add questions to label", status_code=201)
     async def questions(body: QuestionsBody) -> Kept:
-        """How many of them are new."""
+        """How many of them are new; too many are refused, and then none of them is kept."""
         server.base(True)
         return await server.looked(lambda kb: Kept(kept=keep_new(kb, body.questions)))
 

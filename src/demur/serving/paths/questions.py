@@ -55,7 +55,7 @@ def paths(server: Server) -> APIRouter:
         plain: dict[str, Any] = as_plain(result)
         server.figures.judged("ask", plain["abstained"], plain["confidence"], plain["threshold"])
         if server.settings.keep_questions and server.ready().base is not None:
-            await server.looked(lambda kb: kb.keep_questions([body.question]))
+            await server.looked(lambda kb: kb.keep_questions([body.question], logged=True))
         return AskAnswer.model_validate(plain)
 
     return router

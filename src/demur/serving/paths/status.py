@@ -85,6 +85,7 @@ def paths(server: Server) -> APIRouter:
     )
     async def metrics() -> PlainTextResponse:
         """Counts, gauges and histograms as text."""
+        await server.follow()
         return PlainTextResponse(server.figures.page(), media_type=_PROMETHEUS)
 
     return router
