@@ -13,6 +13,7 @@ import pytest
 
 from demur.kb.store.folder import UPLOADS
 from demur.serving.answering.service import Service
+from demur.serving.paths import documents
 from kb_files import docx, paragraph
 from serving.based import made, unembedded
 from serving.made import live
@@ -27,6 +28,7 @@ HEAD = "POST /v1/documents?name=a.md HTTP/1.1\r\nHost: localhost\r\n"
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]:
     """A client of it; afterwards it is well, and its base and its folder hold what they held before."""
     monkeypatch.setenv("DEMUR_READ_UNPACKED", "2")
+    monkeypatch.setattr(documents, "_WAIT", 60.0)  # what is refused is told at once, on a slow machine too
     path = made(tmp_path / "in" / "here")
     with live(Service.over(path, None, "bm25")) as (port, _):
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
