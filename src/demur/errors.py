@@ -124,7 +124,7 @@ class NoThreshold(DemurError):
         help = ""
         if more is None and fewest is None:
             help = "; improve the ranker or its confidence"
-        elif more is None and fewest is not None and fewest <= questions:
+        elif more is None and fewest is not None and _too_often_wrong(fewest, questions):
             larger = "" if lowest is None else ", or name a larger risk"
             help = f"{larger}; more labels help only where the surest answers are right"
         needed = f"for {asked} {labels_needed(more, fewest, questions)}{help}"
@@ -139,11 +139,16 @@ def labels_needed(more: int | None, fewest: int | None, answers: int = 0) -> str
     """What to do where labels of so many answers carry no promise: the forecast, the least, or neither."""
     if more is not None:
         return f"label about {float(f'{more:.2g}'):,.0f} more, at this rate of errors"
-    if fewest is not None and fewest <= answers:
+    if fewest is not None and _too_often_wrong(fewest, answers):
         return "no threshold is strict enough at this rate of errors; check the labels"
     if fewest is not None:
         return f"label more: it takes {fewest:,} answers if none is wrong"
     return "more labels would not help: too many are wrong at every threshold"
+
+
+def _too_often_wrong(fewest: int, answers: int) -> bool:
+    """Whether there are answers enough, so that it is how often they are wrong that is amiss."""
+    return answers >= max(fewest, 20)  # fewer than 20 do not tell how often
 
 
 class MissingExtra(DemurError, ImportError):

@@ -47,6 +47,8 @@ def test_enough_answers_that_are_wrong_too_often_are_not_said_to_be_too_few() ->
         r"check the labels; more labels help only where the surest answers are right$"
     )
     with pytest.raises(NoThreshold, match=said):
+        choose(np.arange(25) / 25, np.ones(25, np.bool_), 0.9, 0.05, grid=as_grid([-np.inf]))
+    with pytest.raises(NoThreshold, match="label more: it takes 2 answers"):  # five tell no rate of errors
         choose(np.arange(5) / 5, np.ones(5, np.bool_), 0.9, 0.05, grid=as_grid([-np.inf]))
     wrong = np.arange(30) % 2 == 0
     with pytest.raises(
