@@ -79,6 +79,10 @@ def test_they_do_not_wait_for_a_base_that_takes_long(tmp_path: Path, monkeypatch
 def test_they_do_not_wait_for_a_question(tmp_path: Path) -> None:
     with serving(made(tmp_path)) as client:
         base = server_of(client).base()
-        assert client.portal is not None
         with base._asking:  # as if one were being answered
-            client.portal.call(base.follow)
+            put(client, "kayaks.md", "A kayak is lent for four days.\n")
+            looking = threading.Thread(target=base.follow, daemon=True)
+            looking.start()
+            looking.join(30)
+            assert not looking.is_alive() and figure(client, "demur_generation") == 1
+        assert figure(client, "demur_generation") == 2

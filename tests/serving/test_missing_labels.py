@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from demur.asking.gates.labels import FIT
+from demur.asking.gates.missing import RISKS, missing_labels
 from demur.risk.thresholds.control import STARTS, Evidence
-from demur.serving.answering.labelling import RISKS, missing_labels
 
 LEVELS = (0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02)
 

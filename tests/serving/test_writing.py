@@ -107,8 +107,8 @@ def test_what_another_server_has_taken_in_is_done(tmp_path: Path) -> None:
         with server_of(client).base()._writing:
             jobs = [send(client, 3), send(client, 5)]
             other = KnowledgeBase(path)
-            for upload in uploads.left(path / UPLOADS):  # as another server does when it is started
-                assert upload.put(other) is not None
+            taken = [upload.put(other) for upload in uploads.left(path / UPLOADS)]
+            assert [each and each.status for each in taken] == ["added"]
             other.close()
         for job in jobs:
             told = over(client, job)

@@ -15,7 +15,8 @@ def test_no_number_of_labels_helps_where_most_is_wrong() -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(NoThreshold, match="more labels would not help") as refused:
         choose(rng.random(500), rng.random(500) < 0.7, 0.1, 0.05, grid=GRID)
-    assert refused.value.more is None and refused.value.lowest is not None
+    assert refused.value.more is None
+    assert refused.value.lowest is not None and 0.6 < refused.value.lowest < 0.9
     with pytest.raises(NoThreshold, match="not even 99 %"):
         choose(rng.random(500), np.ones(500, np.bool_), 0.1, 0.05, grid=GRID)
 

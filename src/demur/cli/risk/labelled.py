@@ -146,7 +146,7 @@ def _ready(questions: Labelled, how: dict[str, Any]) -> Calibration:
 
 def _missing(questions: Labelled, ready: Calibration, share: float, confidence: float) -> int | None:
     """How many more labels of a base a risk takes, as a server tells it; None if that is not known."""
-    from demur.serving.answering.labelling import missing_labels
+    from demur.asking.gates.missing import missing_labels
 
     if not ready.evidence.tells_a_rate:
         return None

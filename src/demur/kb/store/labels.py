@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from demur.kb.store.truth import Generation, Statements, Truth
 _INSERT = "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)"
 
 
+@lru_cache(1 << 16)
 def named(question: str) -> str:
     """What a question is known by: its words, whatever their case and punctuation."""
     return key(question) or question

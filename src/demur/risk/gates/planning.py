@@ -58,7 +58,8 @@ def plan(
 ) -> Plan:
     """For each risk the certified coverage, or how many more labelled questions it would take."""
     ready = Calibration.of(
-        *(ranker, pools),
+        ranker,
+        pools,
         how=resolve_qualifier(qualifier),
         method=method,
         starts=starts,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from demur.asking.gates.labels import Labelled, fresh, parted
+from demur.asking.gates.missing import missing_labels
 from demur.errors import NoThreshold, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.risk.gates.certificate import percent
@@ -12,7 +13,7 @@ from demur.risk.gates.gate import Gate, calibrate
 from demur.risk.thresholds.bounds import accepted_needed
 from demur.risk.thresholds.control import STARTS
 from demur.serving.answering.base import Base
-from demur.serving.answering.labelling import Desk, missing_labels
+from demur.serving.answering.labelling import Desk
 
 
 def calibrated(base: Base, desk: Desk, known: Sequence[Labelled], risk: float, confidence: float) -> Gate:

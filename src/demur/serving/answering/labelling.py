@@ -13,20 +13,18 @@ import numpy as np
 
 from demur.asking.gates.calibrating import judged_pool
 from demur.asking.gates.labels import FIT, Labelled, fits, labelled, lot, parted
+from demur.asking.gates.missing import RISKS, missing_labels
 from demur.asking.meaning import finding
 from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.store.labels import named
 from demur.risk.predictions import Predictions
 from demur.risk.qualifiers.base import Qualifier, qualifier
-from demur.risk.thresholds.bounds import accepted_needed
-from demur.risk.thresholds.control import STARTS, Evidence
+from demur.risk.thresholds.control import Evidence
 from demur.types import Pool, Ranking
 
 SHOWN = 9
 """Passages that are shown to be judged, as there are so many keys."""
-RISKS = (0.20, 0.10, 0.05)
-_LOOSER = (0.50, 0.40, 0.30, *RISKS)  # of these a stricter risk takes no fewer labels
 _TAUGHT = 200  # questions among which the most informative one is chosen
 _FOUND = 10  # passages that tell how unsure a search by words is
 
@@ -162,31 +160,6 @@ class Desk:
             answers.wrong[answers.predicted],
             others=others if len(others) else None,
         )
-
-
-def missing_labels(evidence: Evidence | None, certifying: int, risk: float, delta: float) -> int | None:
-    """How many more labels a risk takes, those that fit among them; None if too many answers are wrong.
-
-    Few answers tell no rate of errors, for any risk: then it is the least that would do if none were wrong.
-    So it is where too many are wrong at each threshold that tells a rate, but the surest answers are right.
-    A risk takes no fewer than a looser one that cannot be promised yet.
-    """
-    found: list[int] = []
-    for level in [*(each for each in _LOOSER if each > risk), risk]:
-        if evidence is None or not evidence.tells_a_rate:
-            more: int | None = max(1, (accepted_needed(0.0, level, delta / STARTS) or 0) - certifying)
-        else:
-            more = 0 if evidence.choice(level, delta) is not None else evidence.more_labels(level, delta)
-            more = evidence.fewest(level, delta) if more is None else more
-        if more is None:
-            return None
-        found.append(more)
-    return in_all(max(found))
-
-
-def in_all(certifying: int) -> int:
-    """How many questions to label until so many more certify, as some of them fit."""
-    return -(-certifying * FIT // (FIT - 1))
 
 
 def exported(known: Iterable[Labelled], part: str, found: Callable[[str], Ranking]) -> list[dict[str, Any]]:
