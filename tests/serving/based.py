@@ -80,3 +80,15 @@ def answered(client: TestClient, question: str) -> str | None:
     told = client.post("/v1/ask", json={"question": question}).json()
     text: str | None = None if told["abstained"] else told["answer"]["text"]
     return text
+
+
+def drop(client: TestClient, name: str) -> dict[str, object]:
+    """What became of a document that was to be deleted, however long that took."""
+    answer = client.delete("/v1/documents", params={"name": name})
+    assert answer.status_code in (200, 202), answer.text
+    told: dict[str, object] = answer.json()
+    if answer.status_code == 200:
+        return told
+    found = over(client, str(told["id"]))["result"]
+    assert isinstance(found, dict)
+    return found

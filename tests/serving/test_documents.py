@@ -16,7 +16,7 @@ from demur.serving.guards.shield import Rules
 from demur.serving.paths import documents
 from demur.serving.server import Settings
 from kb.base_toys import Hashing
-from serving.based import answered, made, over, put, serving, unembedded
+from serving.based import answered, drop, made, over, put, serving, unembedded
 from serving.made import asked, server_of, service, wait_until
 
 __all__ = ["unembedded"]  # a fixture
@@ -65,8 +65,7 @@ def test_a_document_is_removed_by_its_whole_name(tmp_path: Path) -> None:
         put(client, "kayaks.md", KAYAK)
         for name in ("kayak", "", "../kayaks.md", str(tmp_path), str(tmp_path / "files")):
             assert client.delete("/v1/documents", params={"name": name}).status_code == 404
-        told = client.delete("/v1/documents", params={"name": "kayaks.md"})
-        assert told.status_code == 200 and told.json()["status"] == "removed"
+        assert drop(client, "kayaks.md")["status"] == "removed"
         assert answered(client, ASKED) != "A kayak is lent for four days."
 
 

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from demur.kb.folder import KnowledgeBase
 from kb.places import SECRET, address, away
-from serving.based import TOOLS, answered, lines, over, put, serving, unembedded
+from serving.based import TOOLS, answered, drop, lines, over, put, serving, unembedded
 from serving.made import wait_until
 
 __all__ = ["address", "unembedded"]  # fixtures
@@ -42,7 +42,7 @@ def test_documents_labels_and_a_gate(base: str) -> None:
         answer = other.post("/v1/ask", json={"question": "For how long is a toolaa lent?"}).json()
         promise = answer["certificate"]
         assert promise["risk"] == 0.2 and promise["generation"] == 2 and not promise["lapsed"]
-        assert one.delete("/v1/documents", params={"name": "kayaks.md"}).status_code == 200
+        assert drop(one, "kayaks.md")["status"] == "removed"
         assert other.get("/v1/documents").json()["total"] == 1
         for path in ("/info", "/v1/documents", "/metrics", "/openapi.json"):
             assert SECRET not in other.get(path).text
@@ -55,7 +55,7 @@ def test_a_server_that_is_started_again_finds_the_same_base(base: str) -> None:
         before = answers(one, asked), one.get("/v1/documents").json()
     with serving(base) as again:
         assert (answers(again, asked), again.get("/v1/documents").json()) == before
-        assert again.delete("/v1/documents", params={"name": "kayaks.md"}).status_code == 200
+        assert drop(again, "kayaks.md")["status"] == "removed"
     with serving(base) as last:
         assert "nine weeks" not in str(answered(last, ASKED))
         assert last.get("/v1/documents").json()["total"] == 1

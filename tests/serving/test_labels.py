@@ -16,7 +16,7 @@ from demur.kb.store.folder import GATE
 from demur.serving.answering.labelling import next_question, waiting
 from demur.serving.answering.service import Service
 from demur.serving.server import Settings
-from serving.based import TOOLS, answered, lines, made, over, put, serving, unembedded
+from serving.based import TOOLS, answered, drop, lines, made, over, put, serving, unembedded
 from serving.made import asked, server_of
 
 __all__ = ["unembedded"]  # a fixture
@@ -246,7 +246,7 @@ def test_a_label_whose_passage_is_gone_is_stale_and_waits_again(tmp_path: Path) 
         asked = "For how long is a kayak lent?"
         right = client.get("/v1/labels/next", params={"question": asked}).json()["passages"][0]["passage"]
         client.post("/v1/labels", json={"question": asked, "right": [right]})
-        client.delete("/v1/documents", params={"name": "kayaks.md"})
+        drop(client, "kayaks.md")
         told = client.get("/v1/labels").json()
         assert (told["labelled"], told["stale"], told["waiting"]) == (0, 1, 1)
         assert client.get("/v1/labels/next").json()["question"] == asked
