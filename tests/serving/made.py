@@ -100,8 +100,8 @@ def live(made: Service, settings: Settings | None = None) -> Iterator[tuple[int,
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    """Wait until it is true; fail if it stays false."""
-    for _ in range(3000):
+    """Wait until it is true; fail if it stays false for two minutes, which slow machines may need."""
+    for _ in range(12_000):
         if true():
             return
         threading.Event().wait(0.01)
