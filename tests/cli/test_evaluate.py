@@ -165,3 +165,11 @@ def test_reading_and_comparing_tell_how_far_they_are(tmp_path: Path, monkeypatch
     metered.clear()
     run("compare", good, bad)
     assert metered == [("reading", 1)] * 2 + [("comparing", 1)] * 2
+
+
+def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
+    data = written(tmp_path / "a.jsonl", [RIGHT, WRONG])
+    assert "--seeds is for --suite" in refused("evaluate", data, "--seeds", 3)
+    message = refused("evaluate", data, "--ranker", "bm25", "--qualifier", "margin")
+    assert "no measure asks that; add one, such as -m MAP,AURC" in message
+    assert "AURC" in run("evaluate", data, "--ranker", "bm25", "--qualifier", "margin", "-m", "AURC")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from demur.cli.main import app
+from demur.data import Pools
 from demur.errors import DataError, MissingExtra, UsageError
 from demur.evaluation.robust import Finding, robustness, write_page
 from demur.rankers import Ranker, ranker
@@ -207,3 +208,10 @@ def test_the_interval_of_hard_less_easy_holds_their_difference() -> None:
 def test_the_page_says_where_no_question_is_easy_or_none_is_hard(tmp_path: Path) -> None:
     page = write_page(robustness([ranker("bm25")], [POOLS[1], POOLS[2]][:1]), tmp_path / "o").read_text()
     assert "no question is easy, or none is hard" in page
+
+
+def test_what_is_right_is_what_the_data_say() -> None:
+    graded = [Pool.of(pool.question, pool.answers, [3, 1, 0], id=pool.id) for pool in POOLS]
+    named = Pools("graded", (), lambda: iter(graded), 2)
+    as_it_is, by_grades = (robustness({"overlap": ranker("overlap")}, each) for each in (POOLS, named))
+    assert as_it_is.findings == by_grades.findings

@@ -18,7 +18,7 @@ from demur.types import FloatArray, IntArray, Pool
 log = logging.getLogger(__name__)
 
 HIGHEST = 2**31 - 1  # labels: pools times labels must fit into 64 bits
-FIRSTS = 100  # candidates of a pool whose scores a report holds
+FIRSTS = 100  # candidates of a pool whose scores a report holds, and all that are as high as the first
 
 Run = Mapping[str, Mapping[str, float]]
 Qrels = Mapping[str, Mapping[str, int]]
@@ -170,7 +170,8 @@ class Firsts(Sequence[Mapping[str, float]]):
             return [self[n] for n in range(len(self))[at]]
         start, end = self.judged.bounds[self.places[at] :][:2].tolist()
         scores = np.nan_to_num(self.judged.scores[start:end])  # JSON has no infinity
-        order = np.argsort(-scores, kind="stable")[:FIRSTS].tolist()
+        many = max(FIRSTS, int((scores == scores.max(initial=-np.inf)).sum()))
+        order = np.argsort(-scores, kind="stable")[:many].tolist()
         return {self.judged.documents[start + n]: float(scores[n]) for n in order}
 
 

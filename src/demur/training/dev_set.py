@@ -1,4 +1,4 @@
-"""What trainers ask of a dev set, and the name under which a checkpoint is found again."""
+"""What trainers ask of labels and of a dev set, and the name under which a checkpoint is found again."""
 
 from __future__ import annotations
 
@@ -35,6 +35,12 @@ def sole(measures: str, setting: str = "early") -> None:
 def judges(dev: Iterable[Pool]) -> bool:
     """Whether these pools can say how good a ranker is: one at least has a right answer."""
     return any(pool.positives for pool in dev)
+
+
+def has_both(pools: Iterable[Pool]) -> bool:
+    """Whether one at least has both a right answer and one that was judged wrong."""
+    labels = (pool.labels for pool in pools if pool.positives)
+    return any(each is not None and each <= 0 for some in labels for each in some)
 
 
 def checkpoint_name(said: str, pools: Iterable[Pool]) -> str:

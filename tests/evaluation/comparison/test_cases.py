@@ -140,3 +140,12 @@ def test_json_has_counts_groups_and_every_case() -> None:
     assert answer["text"] == "The mill is old." and answer["shared"] == [
         {"start": 4, "end": 8, "text": "mill"}
     ]
+
+
+def test_a_tie_of_very_many_is_seen() -> None:
+    texts, labels = [f"text {n}" for n in range(150)], [int(n == 120) for n in range(150)]
+    found = cases(
+        reports([Pool.of("Who?", texts, labels)], [[0.0] * 150], [[0.0] * 150]),
+        [Pool.of("Who?", texts, labels)],
+    )
+    assert found.left_out["a tie between right and wrong"] == 1 and not found.every

@@ -29,6 +29,12 @@ def test_what_is_too_long_is_cut_and_counted(pairs: Pairs) -> None:
     assert 1 in pairs.kinds[pairs.first[3] : pairs.first[4]][:-1], "the answer is seen all the same"
 
 
+def test_what_just_fits_is_not_cut() -> None:
+    tokenizer = AutoTokenizer.from_pretrained(toys.bert())
+    pools = [Pool.of("ship", ["the cape", "the cape cape"])]
+    assert tokenised(tokenizer, pools, 6).shortened.tolist() == [False, True]
+
+
 def test_batches_are_padded_and_masked(pairs: Pairs) -> None:
     batch = pairs.batch([0, 1])
     assert {name: tuple(each.shape) for name, each in batch.items()} == dict.fromkeys(batch, (2, 6))

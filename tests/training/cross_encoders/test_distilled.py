@@ -72,6 +72,14 @@ def test_large_pools_are_cut_but_keep_their_right_answers_where_labels_count() -
     assert set(bare[0].labels) == {None}
 
 
+def test_what_nobody_judged_is_no_wrong_answer() -> None:
+    half = Pool.of("quest?", ["may", "cape", "ship"], [1, None, 0], id="half")
+    none = Pool.of("quest?", ["may", "cape"], [1, None], id="none")
+    (kept,) = taught(labels=0.5)._taught([half, none], None, None, lambda facts: None)
+    assert kept.answers == ["may", "ship"] and kept.labels == [1, 0]
+    assert len(taught()._taught([half, none], None, None, lambda facts: None)) == 2
+
+
 @pytest.mark.parametrize(
     "settings", [{"sharpness": 0}, {"candidates": 1}, {"labels": 1}, {"loss": "pointwise"}]
 )

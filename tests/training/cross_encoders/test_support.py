@@ -274,3 +274,9 @@ def test_what_it_cannot_start_from_or_be_made_of_is_said(tmp_path: Path) -> None
     ranker = SupportRanker(model=toys.classifier(), first="length")
     with pytest.raises(UsageError, match="tells 2 kinds of texts apart, and support needs 3"):
         ranker.score("quest?", ["one", "two"])
+
+
+def test_answers_that_are_cut_are_counted_once() -> None:
+    long = [Pool.of("quest?", [f"may {'cape ' * 20}{n}" for n in range(3)], [1, 0, 0], id="long")]
+    made = groups(support(k=2), long)[2]
+    assert made.cut == len(made.lengths) == 3

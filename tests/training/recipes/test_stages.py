@@ -235,6 +235,12 @@ def test_recipes_that_mean_nothing_are_one_line(tmp_path: Path, text: str, messa
         toml.read_toml(Recipe, tmp_path / "r.toml")
 
 
+def test_a_stage_may_set_the_seed(files: dict[str, str]) -> None:
+    wanted = recipe(files, seed=1, stage=[Stage(files["first"], settings="seed=3"), Stage(files["second"])])
+    assert ["seed=3" in wanted.by(stage).spec for stage in wanted.stage] == [True, False]
+    assert "seed=1" in wanted.by(wanted.stage[1]).spec
+
+
 def test_a_stage_may_have_a_seed_of_its_own_in_the_trainer(files: dict[str, str]) -> None:
     wanted = recipe(files, seed=7)
     assert "seed=7" in wanted.by(wanted.stage[0]).spec

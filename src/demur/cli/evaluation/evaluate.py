@@ -108,6 +108,8 @@ def evaluate(
             raise UsageError(f"{what}; leave out {', '.join(said)}")
     if cases is None and top != 5:
         raise UsageError("--top is for --cases; leave it out")
+    if suite is None and seeds != 5:
+        raise UsageError("--seeds is for --suite; leave it out")
     if cases is not None:
         from demur.cli.evaluation.cases import measure_cases
 

@@ -43,8 +43,15 @@ def measure_ranker(
     ranker: str | None, data: str, read_as: str | None, qualifier: str | None, how: How
 ) -> Report:
     """The report of a ranker on the data, or of the scores that the data hold."""
-    from demur.evaluation import evaluate
+    from demur.errors import UsageError
+    from demur.evaluation import evaluate, parse_measures
+    from demur.evaluation.selective.measures import split
 
+    if qualifier is not None and not split(parse_measures(how.measures))[1]:
+        raise UsageError(
+            "--qualifier says how sure an answer is, and no measure asks that; add one, such as -m MAP,AURC, "
+            "or leave it out"
+        )
     pools = read_pools(data, read_as)
     scored_by = scores_of(pools, data) if ranker is None else ranker
     if qualifier is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from demur.data import binary
 from demur.data.perturbing import roles
 from demur.errors import DataError, UsageError
 from demur.evaluation.comparison.significance import holm, mcnemar, permutation
@@ -78,7 +79,7 @@ def robustness(
     named = rankers if isinstance(rankers, Mapping) else {ranker.spec: ranker for ranker in rankers}
     if not named or seeds < 1:
         raise UsageError("the suite needs a ranker, and one seed or more")
-    kept = [pool for pool in pools if 0 < pool.positives < len(pool)]
+    kept = [pool for pool in binary(pools) if 0 < pool.positives < len(pool)]
     if not kept:
         raise DataError("no pool has both right and wrong answers", path=data or None, fix="check the labels")
     found: list[Finding] = []

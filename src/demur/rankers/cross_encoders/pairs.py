@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from demur.types import FloatArray, IntArray, Pool
 
@@ -45,7 +46,12 @@ class Pairs:
     first: IntArray  # one more than pairs
     padding: int
     typed: bool  # whether the network is told the kinds
-    cut: int  # pairs that were too long
+    shortened: NDArray[np.bool_]  # pairs that were too long
+
+    @property
+    def cut(self) -> int:
+        """How many were too long."""
+        return int(self.shortened.sum())
 
     @property
     def lengths(self) -> IntArray:
@@ -80,7 +86,7 @@ def tokenised(tokenizer: Any, pools: Sequence[Pool], max_length: int) -> Pairs:
     tokens: list[Any] = []
     kinds: list[Any] = []
     counts = [0]
-    cut = 0
+    shortened: list[bool] = []
     for at in range(0, len(answers), _TOGETHER):
         found = tokenizer(
             _shortened(tokenizer, questions[at : at + _TOGETHER], longest),
@@ -91,7 +97,7 @@ def tokenised(tokenizer: Any, pools: Sequence[Pool], max_length: int) -> Pairs:
             return_attention_mask=False,
             verbose=False,
         )
-        cut += sum(len(each) == max_length for each in found["input_ids"])
+        shortened += [bool(each.overflowing) for each in found.encodings]
         tokens += [np.array(each, np.int64) for each in found["input_ids"]]
         kinds += [np.array(each, np.int64) for each in found["token_type_ids"]]
         counts += [len(each) for each in found["input_ids"]]
@@ -102,7 +108,7 @@ def tokenised(tokenizer: Any, pools: Sequence[Pool], max_length: int) -> Pairs:
         np.cumsum(counts),
         int(tokenizer.pad_token_id or 0),
         "token_type_ids" in tokenizer.model_input_names,
-        cut,
+        np.array(shortened, np.bool_),
     )
 
 
@@ -141,7 +147,7 @@ def joined(pairs: Pairs, tokenizer: Any, others: Sequence[Sequence[str]], block:
         first,
         pairs.padding,
         True,
-        pairs.cut,
+        pairs.shortened,
     )
 
 

@@ -21,7 +21,7 @@ from demur.training.committees.members import Members, sampled
 from demur.training.dev_set import NEVER, checkpoint_name, judges, on_dev, sole
 from demur.training.small_nets.cached_words import CachedWords
 from demur.training.small_nets.match_nets import MatchTrainer
-from demur.training.small_nets.negatives import Negatives
+from demur.training.small_nets.negatives import Negatives, check_labels
 from demur.types import Pool
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ class Adversarial(Trainer):
         self._averages(made.tuned)
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
-        """Raise an error if nobody could say what is to be taken in the end."""
+        """Raise an error if nothing can be learnt, or nobody could say what is to be taken in the end."""
+        check_labels(pools)
         self._members().possible(dev, self.early not in NEVER and judges(dev))
 
     def train(

@@ -22,7 +22,7 @@ from demur.rankers.cross_encoders.cross_encoder import positions
 from demur.rankers.cross_encoders.pairs import Batched, tokenised
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.cross_encoders.worst_group import WORST, worst
-from demur.training.dev_set import NEVER, judges, on_dev, sole
+from demur.training.dev_set import NEVER, has_both, judges, on_dev, sole
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.types import IntArray, Pool
 
@@ -107,10 +107,25 @@ class CrossEncoder(Trainer):
         return content(Path(self.base)) if Path(self.base).is_dir() else ""
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
-        """Raise an error if early stopping has nothing to go by."""
-        if self.early not in NEVER and dev and not judges(dev):
+        """Raise an error if nothing can be learnt, or early stopping has nothing to go by."""
+        self._check_labels(pools)
+        if self.early in NEVER or not dev:
+            return
+        if self.early == WORST and not has_both(dev):
+            what = "early=worst has nothing to go by: no pool of dev has both a right and a wrong answer"
+            raise DataError(what, fix="label more there, or leave out early")
+        if not judges(dev):
             what = f"early={self.early} has nothing to go by: dev has no right answer"
             raise DataError(what, fix="label some there, or leave out early")
+
+    def _check_labels(self, pools: Sequence[Pool]) -> None:
+        """Raise an error if the pools teach nothing."""
+        if not has_both(pools):
+            right = sum(pool.positives > 0 for pool in pools)
+            raise UsageError(
+                f"of {len(pools):,} pools {right:,} have a right answer, and none has both a right and a "
+                "wrong one, so nothing can be learnt; label some right and some wrong"
+            )
 
     def train(
         self,
@@ -190,14 +205,7 @@ class CrossEncoder(Trainer):
         report: Reporter,
     ) -> list[Pool]:
         """The pools of an epoch, sampled."""
-        taught = [sampled for pool in pools if (sampled := self._sampled(pool)) is not None]
-        if not taught:
-            right = sum(pool.positives > 0 for pool in pools)
-            raise UsageError(
-                f"of {len(pools):,} pools {right:,} have a right answer, and none has both a right and a "
-                "wrong one, so nothing can be learnt; label some right and some wrong"
-            )
-        return taught
+        return [sampled for pool in pools if (sampled := self._sampled(pool)) is not None]
 
     def _objective(
         self, pools: Sequence[Pool], taught: Sequence[Pool], network: torch.nn.Module

@@ -19,6 +19,7 @@ from demur.rankers.ensembles.base import standardised
 from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.training.base import Reporter
 from demur.training.cross_encoders.cross_encoder import CrossEncoder
+from demur.training.dev_set import has_both
 from demur.training.encoders.cached_encoder import with_kept_vectors
 from demur.types import Pool
 
@@ -36,8 +37,9 @@ class Distilled(CrossEncoder):
 
     In each pool its scores become a distribution: a softmax of the standard scores times `sharpness`. The
     network learns it from at most `candidates` answers, drawn by the seed. Labels are not used, unless
-    `labels` sets their share of the loss; then pools without right and wrong answers are left out. The other
-    settings are those of ``cross-encoder``; `negatives` is not used here.
+    `labels` sets their share of the loss; then pools without right and wrong answers are left out, and so are
+    candidates that nobody has judged. The other settings are those of ``cross-encoder``; `negatives` is not
+    used here, and `smoothing` and `focal` are of labels.
     """
 
     name: ClassVar[str] = "distilled"
@@ -55,10 +57,13 @@ class Distilled(CrossEncoder):
                 "a teacher's scores are compared within a pool, so the loss of distilled must be listwise"
             )
 
+        if not self.labels and (self.smoothing or self.focal):
+            raise UsageError("smoothing and focal are of labels; set labels, or leave them out")
+
     @property
     def depends(self) -> str:
-        """A hash of the teacher."""
-        return ranker(in_floats(self.teacher)).fingerprint
+        """A hash of the teacher, and of the base if it is a folder."""
+        return super().depends + ranker(in_floats(self.teacher)).fingerprint
 
     def _taught(
         self,
@@ -70,8 +75,10 @@ class Distilled(CrossEncoder):
         """The pools with some of their candidates; without labels, where those are not to be read."""
         kept = []
         for number, pool in enumerate(pools):
-            if self.labels and not 0 < pool.positives < len(pool):
-                continue
+            if self.labels:
+                if not has_both([pool]):
+                    continue
+                pool = replace(pool, candidates=tuple(c for c in pool.candidates if c.label is not None))
             chosen = list(range(len(pool)))
             if len(pool) > self.candidates:
                 draws = np.random.default_rng([self.seed, number])
@@ -81,11 +88,16 @@ class Distilled(CrossEncoder):
             part = replace(pool, candidates=tuple(pool.candidates[n] for n in chosen))
             if len(part) > 1:
                 kept.append(part if self.labels else _bare(part))
-        if not kept:
+        return kept
+
+    def _check_labels(self, pools: Sequence[Pool]) -> None:
+        """Raise an error if there is nothing on which a teacher could have an opinion."""
+        if self.labels:
+            super()._check_labels(pools)
+        elif not any(len(pool) > 1 for pool in pools):
             raise UsageError(
                 "no pool has two candidates or more, and nothing to learn from a teacher; name data that has"
             )
-        return kept
 
     def _objective(
         self, pools: Sequence[Pool], taught: Sequence[Pool], network: torch.nn.Module

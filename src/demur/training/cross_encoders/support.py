@@ -136,8 +136,8 @@ class Groups:
 
     @property
     def cut(self) -> int:
-        """Rows that were too long."""
-        return self.pairs.cut
+        """Answers that were too long."""
+        return int(np.logical_or.reduceat(self.pairs.shortened, self.first[:-1]).sum())
 
     @property
     def lengths(self) -> IntArray:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from demur.errors import DataError
 from demur.training.cross_encoders.bias_model import features, terciles
 from demur.types import FloatArray, IntArray, Pool
 
@@ -27,8 +26,6 @@ def worst(pools: Sequence[Pool], scores: Sequence[FloatArray]) -> float:
     half. Each pair of a group weighs the same.
     """
     both = [(pool, s) for pool, s in zip(pools, scores, strict=True) if 0 < pool.positives < len(pool)]
-    if not both:
-        raise DataError("no pool of dev has both a right and a wrong answer", fix="label more, or drop early")
     kept = [pool for pool, _ in both]
     right = [np.array([float(bool(c.label and c.label > 0)) for c in pool.candidates]) for pool in kept]
     shares = np.concatenate([_shares(s, true > 0) for (_, s), true in zip(both, right, strict=True)])

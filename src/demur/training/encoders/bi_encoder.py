@@ -86,6 +86,13 @@ class BiEncoder(Trainer):
         based = content(Path(self.base)) if Path(self.base).is_dir() else ""
         return based + (self._teacher.fingerprint if self.teacher else "")
 
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """Raise an error if nothing can be learnt from these pools."""
+        if not len(pools) or not (self.teacher or judges(pools)):
+            raise UsageError(
+                "no pool has a right answer, so nothing can be learnt; label some, or name a teacher"
+            )
+
     @property
     def _teacher(self) -> Encoder:
         return Encoder(self.teacher, max_length=self.max_length, precision=self.precision)
@@ -105,6 +112,7 @@ class BiEncoder(Trainer):
             raise UsageError(f"a bi-encoder cannot start from {start.spec}; start from another one")
         begun = start or BiEncoderRanker(model=self.base, precision=precision.of_made(self.precision))
         device = device_named(self.device or "auto")
+        self.check(pools, dev)
         taught = self._taught(pools)
         with torch.random.fork_rng():  # the caller's random numbers are left alone
             torch.manual_seed(self.seed)
@@ -138,10 +146,6 @@ class BiEncoder(Trainer):
             chosen = [rest[n] for n in sorted(draws.permutation(len(rest))[: self.negatives].tolist())]
             if self.teacher or right:
                 found.append(replace(pool, candidates=(*right, *chosen)))
-        if not found:
-            raise UsageError(
-                "no pool has a right answer, so nothing can be learnt; label some, or name a teacher"
-            )
         return found
 
     def _fit(

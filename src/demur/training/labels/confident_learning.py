@@ -54,6 +54,10 @@ class Confident(Trainer):
         """Raise an error unless the student can go on from what that trainer makes."""
         seeded(self.student, self.seed).follows(before)
 
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """Raise an error unless the student can learn from these."""
+        seeded(self.student, self.seed).check(pools, dev)
+
     @property
     def depends(self) -> str:
         """What the student depends on."""

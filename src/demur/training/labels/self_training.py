@@ -23,7 +23,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from demur.errors import DataError, UnknownName, UsageError
+from demur.errors import DataError, UnknownName, UsageError, count_of
 from demur.rankers import Ranker, ranker
 from demur.rankers.ensembles.base import standardised
 from demur.rankers.ensembles.fusion import Fusion
@@ -78,6 +78,16 @@ class SelfTraining(Trainer):
         """The spec of the trainer that does the work."""
         return self.student
 
+    @property
+    def depends(self) -> str:
+        """A hash of the teacher, and what the student depends on."""
+        by = seeded(self.student, self.seed)
+        return f"{ranker(in_floats(self.teacher)).fingerprint} {by.edition} {by.depends}"
+
+    def follows(self, before: Trainer | None) -> None:
+        """Raise an error unless the student can go on from what that trainer makes."""
+        seeded(self.student, self.seed).follows(before)
+
     def train(
         self,
         pools: Sequence[Pool],
@@ -94,8 +104,7 @@ class SelfTraining(Trainer):
         for number in range(1, self.rounds + 1):
             made = self._labelled(best, pools), self._labelled(best, dev)
             if not made[0]:
-                what = "no pool has candidates that the teacher tells apart, so nothing can be learnt from it"
-                raise DataError(what, fix="use another teacher, or signal=membership")
+                raise self._no_labels(len(pools))
             place = None if checkpoints is None else checkpoints / f"round-{number}"
             by = seeded(self.student, self.seed)
             student = by.train(*made, start=start, checkpoints=place, report=report)
@@ -111,6 +120,14 @@ class SelfTraining(Trainer):
         """The pools with made labels, by the signal."""
         taught = [] if self.signal == "membership" else self._by_teacher(teacher, pools)
         return taught if self.signal == "teacher" else taught + self._by_membership(pools)
+
+    def _no_labels(self, pools: int) -> DataError:
+        """What to say where no label could be made."""
+        if self.signal == "teacher":
+            what = "no pool has candidates that the teacher tells apart, so nothing can be learnt from it"
+            return DataError(what, fix="use another teacher, or signal=membership")
+        what = f"of {count_of(pools, 'question')} none has candidates that another one lacks"
+        return DataError(f"{what}, so nothing can be learnt from whose they are", fix="give more questions")
 
     def _by_teacher(self, teacher: Ranker, pools: Sequence[Pool]) -> list[Pool]:
         """The pools where the teacher tells candidates apart best, labelled by it."""

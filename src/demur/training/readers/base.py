@@ -16,7 +16,7 @@ from demur import precision
 from demur.embedders.encoders.loading import device_named
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
-from demur.reading.published import golds
+from demur.reading.published import answer_of, golds
 from demur.reading.readers.network import NetworkReader, Window
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import NEVER
@@ -72,6 +72,16 @@ class ReaderTrainer(Trainer):
         """What of a pool the result depends on: the answers too."""
         return [*super().sees(pool), pool.extra.get("answers")]
 
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """Raise an error if a question has not one passage and its answers, or there are no questions."""
+        if not pools:
+            raise UsageError("there are no questions, so nothing can be learnt; name data that has some")
+        for pool in pools:
+            answer_of(pool)
+        if self.early not in NEVER or self.null not in NEVER:
+            for pool in dev:
+                golds(pool)
+
     @abstractmethod
     def begun(self, start: Ranker | None, pools: Sequence[Pool]) -> NetworkReader:
         """The reader whose network learns: `start`, or a new one made for these pools."""
@@ -91,8 +101,7 @@ class ReaderTrainer(Trainer):
     ) -> NetworkReader:
         """The reader that these pools teach."""
         torch = require("torch", extra="encoder")
-        if not pools:
-            raise UsageError("there are no questions, so nothing can be learnt; name data that has some")
+        self.check(pools, dev)
         device = device_named(self.device or "auto")
         with torch.random.fork_rng():  # the caller's random numbers are left alone
             torch.manual_seed(self.seed)

@@ -24,6 +24,7 @@ from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.reading.opening import reader as opened
 from demur.reading.readers.mini_torch import MiniTorch, batch_of
 from demur.training.base import Reporter, Trainer, silent
+from demur.training.dev_set import has_both
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.training.readers.added_negatives import add_negatives
 from demur.training.readers.mini_examples import Parts, alone, longest_of, ranking
@@ -112,6 +113,11 @@ class Mini(Trainer):
     def sees(self, pool: Pool) -> list[Any]:
         """What of a pool the result depends on: answers and titles too."""
         return [*super().sees(pool), pool.extra.get("answers"), pool.extra.get("title")]
+
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """Raise an error if there is nothing to rank and nothing to read."""
+        if not has_both(pools) and not any("answers" in pool.extra for pool in pools):
+            raise _nothing_to_learn()
 
     def train(
         self,
@@ -209,8 +215,7 @@ class Mini(Trainer):
         """All examples of all epochs, and of each epoch the places of its steps; those of `ranked` first."""
         asked = Parts(pools if self.tasks != "rank" else (), self.seed)
         if not ranked and not asked.pools:
-            what = "no pool has both a right and a wrong answer, or one passage and its answers as SQuAD's"
-            raise UsageError(f"{what}, so nothing can be learnt; give some of either kind")
+            raise _nothing_to_learn()
         examples = pairs(begun, network, tokenizer, ranked, self.pair)
         orders = []
         for epoch in range(self.epochs):
@@ -270,3 +275,8 @@ class Mini(Trainer):
         for pool in pools:
             digest.update(json.dumps(self.sees(pool)).encode())
         return digest.hexdigest()[:16]
+
+
+def _nothing_to_learn() -> UsageError:
+    what = "no pool has both a right and a wrong answer, or one passage and its answers as SQuAD's"
+    return UsageError(f"{what}, so nothing can be learnt; give some of either kind")

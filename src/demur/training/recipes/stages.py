@@ -105,14 +105,15 @@ class Recipe:
     def pools(self, stage: Stage) -> tuple[Sequence[Pool], Sequence[Pool]]:
         """What a stage learns from, and its dev set."""
         questions = stage.questions or self.scales.get(self.scale, Scale()).questions
-        return pools_of(stage.data, questions, self.seed), pools_of(stage.dev)
+        taught = data.binary(pools_of(stage.data, questions, self.seed))
+        return taught if isinstance(taught, Sequence) else list(taught), pools_of(stage.dev)
 
     def by(self, stage: Stage) -> Trainer:
         """The trainer as it is in a stage."""
         said = self.said(stage)
         spec = stage.trainer or self.trainer
         takes_seed = "seed" in trainer(spec).settings and "seed" not in parse(spec).settings
-        return trainer(spec, **({"seed": self.seed} if takes_seed else {}), **said)
+        return trainer(spec, **({"seed": self.seed} if takes_seed else {}) | said)
 
 
 @dataclass(frozen=True)
@@ -174,12 +175,16 @@ def forget_last(recipe: Recipe, work: Path | None) -> None:
 
 
 def pools_of(ids: str, questions: int = 0, seed: int = 0) -> Sequence[Pool]:
-    """The pools of ids or files joined by ``+``; or a sample of so many of them."""
+    """The pools of ids or files joined by ``+``; or a sample of so many of them.
+
+    Those that are joined or sampled have the labels 0 and 1, as each of them says what is right.
+    """
     names = [ids] if Path(ids).exists() else [name.strip() for name in ids.split("+")]
     loaded = [_some(name) for name in names if name]
-    if not questions:
-        return loaded[0] if len(loaded) == 1 else [pool for pools in loaded for pool in pools]
-    return list(sample((pool for pools in loaded for pool in pools), questions, seed))
+    if len(loaded) == 1 and not questions:
+        return loaded[0]
+    together = [pool for pools in loaded for pool in data.binary(pools)]
+    return list(sample(together, questions, seed)) if questions else together
 
 
 def _some(name: str) -> Sequence[Pool]:

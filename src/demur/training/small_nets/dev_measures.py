@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from demur.rankers.match_nets.match_nets import Match, Trained
+from demur.training.dev_set import NEVER, judges, on_dev
+from demur.training.small_nets.cached_words import CachedWords
 from demur.training.small_nets.examples import Labelled, triplets
+from demur.types import Pool
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -89,3 +94,15 @@ class Ranking(DevMeasure):
         )
         (values,) = measured(judged, parse_measures("MAP"), convention("fixed")).values()
         return 1 - float(np.nanmean(values))
+
+
+def dev_measure(
+    kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str
+) -> Callable[[], float] | None:
+    """What says how good a net is as it stands; None if there is nothing to say it by."""
+    if measure in NEVER or not judges(dev):
+        return None
+    words = CachedWords(has.words)
+    looked_at = kind.of(Trained(has.network, words, has.question_words, has.answer_words))
+    has.network.train()
+    return lambda: on_dev(looked_at, dev, measure)

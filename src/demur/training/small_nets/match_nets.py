@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -22,10 +22,10 @@ from demur.rankers.match_nets.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
 from demur.training import innermost
 from demur.training.base import Reporter, Trainer, silent
-from demur.training.dev_set import NEVER, checkpoint_name, judges, on_dev, sole
+from demur.training.dev_set import NEVER, checkpoint_name, sole
 from demur.training.loop.fitting import Schedule, Step, fit
-from demur.training.small_nets.cached_words import CachedWords
-from demur.training.small_nets.negatives import Negatives
+from demur.training.small_nets.dev_measures import dev_measure
+from demur.training.small_nets.negatives import Negatives, check_labels
 from demur.types import Pool
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ PRESETS = ("fixed", "paper", "code")
 LEAST = 5  # words: from fewer a deep matching net has nothing left after its windows of three
 COUNTS = (
     *("filters", "rows", "columns", "hidden", "hops", "bins", "windows", "window", "keep", "near"),
-    *("blocks", "layers", "code", "small", "dense"),
+    *("blocks", "layers", "code", "small", "dense", "clusters", "weight"),
 )
+LEAST_OF = {"code": 2, "clusters": 0, "weight": 0}  # what a lone number says is taken away with its mean
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class MatchTrainer(Trainer):
         """Raise an error if no net can be made of the settings that are the net's own."""
         sizes = self.sizes()
         for name in COUNTS:
-            least = 2 if name == "code" else 1  # what a lone number says is taken away with its mean
+            least = LEAST_OF.get(name, 1)
             if sizes.get(name, least) < least:
                 raise UsageError(f"{name}={sizes[name]} must be {least} or more")
         if not 0 <= sizes.get("drop", 0) < 1:
@@ -108,6 +109,10 @@ class MatchTrainer(Trainer):
         made = innermost(before)
         if before is not None and made and not isinstance(made, type(self)) and not made.one_of_votes:
             raise UsageError(self._start(before))
+
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """Raise an error if nothing can be learnt from these pools."""
+        check_labels(pools)
 
     def train(
         self,
@@ -220,18 +225,6 @@ def parse_name(spec: str) -> str:
         return parse(spec).name
     except UsageError:
         return ""
-
-
-def dev_measure(
-    kind: type[Match], has: Trained, dev: Sequence[Pool], measure: str
-) -> Callable[[], float] | None:
-    """What says how good a net is as it stands; None if there is nothing to say it by."""
-    if measure in NEVER or not judges(dev):
-        return None
-    words = CachedWords(has.words)
-    looked_at = kind.of(Trained(has.network, words, has.question_words, has.answer_words))
-    has.network.train()
-    return lambda: on_dev(looked_at, dev, measure)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,18 @@ from demur.types import IntArray, Pool
 _STRETCH = 16  # batches
 
 
+def check_labels(pools: Sequence[Pool]) -> None:
+    """Raise an error if no answer is right, or there is no other that could be shown as a wrong one."""
+    if not any(pool.positives for pool in pools) or len({c.text for p in pools for c in p.candidates}) < 2:
+        raise nothing_to_learn()
+
+
+def nothing_to_learn() -> DataError:
+    """The error of pools that teach nothing."""
+    fix = "label right answers, and give some wrong ones"
+    return DataError("no question has both a right answer and another one", fix=fix)
+
+
 @dataclass(frozen=True, eq=False)
 class Negatives:
     """Right answers with their questions, and what else may be shown, as numbers of texts.
@@ -57,8 +69,7 @@ class Negatives:
                     known.append(np.array(sorted(never), np.int64))
         every = sorted({number(c.text) for pool in pools for c in pool.candidates})
         if not examples or len(every) < 2:
-            fix = "label right answers, and give some wrong ones"
-            raise DataError("no question has both a right answer and another one", fix=fix)
+            raise nothing_to_learn()
         both = np.array(examples, np.int64)
         return cls(list(numbers), both[:, 0], both[:, 1], own, known, np.array(every, np.int64))
 

@@ -19,6 +19,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.vectors import network
 from demur.rankers.vectors.net_weights import NetWeights
 from demur.training.base import Reporter, Trainer, silent
+from demur.training.dev_set import has_both
 from demur.types import Pool
 
 if TYPE_CHECKING:
@@ -76,8 +77,22 @@ class Small(Trainer):
                 raise UsageError(f"{key}={value!r} is not known; use {' or '.join(known)}")
         if min(self.epochs, self.batch, self.patience) < 1 or min(self.negatives, self.seed) < 0:
             raise UsageError("epochs, batch and patience must be 1 or more, negatives and seed 0 or more")
+        if self.loss == "pointwise" and self.negatives:
+            raise UsageError("negatives are drawn for pairs of answers; set loss=pairwise, or leave them out")
+        if self.loss == "pairwise" and self.balance:
+            raise UsageError("balance is of single pairs; set loss=pointwise, or leave it out")
         if not (0 <= self.dropout < 1 and self.learning_rate > 0 and 0 <= self.margin <= 1):
             raise UsageError("dropout must be a share below 1, learning_rate above 0, and margin from 0 to 1")
+
+    def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
+        """Raise an error if nothing can be learnt from these pools."""
+        judged = [label for pool in pools for label in pool.labels if label is not None]
+        right = sum(label > 0 for label in judged)
+        if not 0 < right < len(judged):
+            what = f"{right:,} of {len(judged):,} judged answers are right"
+            raise DataError(f"{what}, and nothing can be learnt from that", fix="label right and wrong ones")
+        if self.loss == "pairwise" and not has_both(pools):
+            raise DataError("no question has both a right and a wrong answer", fix="use loss=pointwise")
 
     def train(
         self,
@@ -90,6 +105,7 @@ class Small(Trainer):
     ) -> network.Network:
         """The ranker that the judged pairs of these pools teach; see `Small` for the settings."""
         torch = require("torch", extra="encoder")
+        self.check(pools, dev)
         from demur.training.small_nets.examples import Labelled
         from demur.training.small_nets.loop import Schedule, train_net
 
@@ -136,16 +152,9 @@ class Small(Trainer):
     def _examples(self, data: Labelled) -> Examples:
         from demur.training.small_nets.examples import Pairs, Triplets
 
-        right = int(data.labels.sum())
-        if not 0 < right < len(data):
-            what = f"{right:,} of {len(data):,} judged answers are right"
-            raise DataError(f"{what}, and nothing can be learnt from that", fix="label right and wrong ones")
         if self.loss == "pointwise":
             return Pairs(data, self.balance)
-        examples = Triplets(data, self.margin, self.negatives, self.seed)
-        if not len(examples):
-            raise DataError("no question has both a right and a wrong answer", fix="use loss=pointwise")
-        return examples
+        return Triplets(data, self.margin, self.negatives, self.seed)
 
     def _dev_measure(self, dev: Sequence[Pool], features: Embedder) -> DevMeasure | None:
         if self.early == "none" or not len(dev):

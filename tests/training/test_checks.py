@@ -1,0 +1,131 @@
+"""What teaches nothing is said before the first stage of a recipe begins, and not after hours."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from demur import data
+from demur.data import formats
+from demur.errors import DemurError
+from demur.training import Trainer, trainer
+from demur.training.recipes.stages import Recipe, Stage, pools_of, run
+from demur.types import Pool
+from laws import toys
+from training import made
+
+LABELLED = made.pools(6)
+
+
+def bare(label: int | None) -> list[Pool]:
+    """The pools with one label for all candidates."""
+    return [
+        replace(pool, candidates=tuple(replace(each, label=label) for each in pool.candidates))
+        for pool in LABELLED
+    ]
+
+
+def built(spec: str) -> Trainer:
+    return trainer(spec.format(toy=toys.bert(), words=made.words(), vectors=toys.vectors()))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "siamese(features='{words}')",
+        "concat(features='{words}', loss=pairwise)",
+        "match-pyramid(vectors={vectors})",
+        "confident(student='match-pyramid(vectors={vectors})')",
+        "ensemble(by='match-pyramid(vectors={vectors})', of=seeds, take=all)",
+        pytest.param("cross-encoder(base={toy})", marks=pytest.mark.extras),
+        pytest.param("distilled(base={toy}, teacher=length, labels=0.5)", marks=pytest.mark.extras),
+        pytest.param("bi-encoder(base={toy})", marks=pytest.mark.extras),
+        pytest.param("span-reader(base={toy})", marks=pytest.mark.extras),
+        pytest.param("mini(base={toy})", marks=pytest.mark.extras),
+    ],
+)
+@pytest.mark.parametrize("label", [0, None])
+def test_pools_without_a_right_answer_teach_nothing(spec: str, label: int | None) -> None:
+    with pytest.raises(DemurError, match=r"right|answers"):
+        built(spec).check(bare(label))
+
+
+def test_a_later_stage_that_teaches_nothing_is_found_before_the_first_begins(tmp_path: Path) -> None:
+    formats.write_pools(tmp_path / "first.jsonl", LABELLED)
+    formats.write_pools(tmp_path / "second.jsonl", bare(0))
+    stages = [
+        Stage(str(tmp_path / "first.jsonl"), settings="epochs=1"),
+        Stage(str(tmp_path / "second.jsonl")),
+    ]
+    told: list[dict[str, Any]] = []
+    with pytest.raises(DemurError, match="judged answers are right, and nothing can be learnt"):
+        run(Recipe(f"siamese(features='{made.words()}')", stages), report=told.append)
+    assert not told
+
+
+@pytest.mark.extras
+def test_the_worst_group_needs_both_kinds_in_dev() -> None:
+    by = built("cross-encoder(base={toy}, early=worst)")
+    by.check(LABELLED, LABELLED)
+    with pytest.raises(DemurError, match="no pool of dev has both a right and a wrong answer; label more"):
+        by.check(LABELLED, bare(1))
+
+
+@pytest.mark.extras
+def test_a_reader_is_told_early_that_dev_holds_no_answers() -> None:
+    answers = [{"text": "ship", "answer_start": 4}]
+    asked = [replace(Pool.of("who?", ["the ship"]), extra={"answers": answers})]
+    for settings in ("early=F1", "null=EM"):
+        with pytest.raises(DemurError, match="has no answers; take a file of SQuAD"):
+            built(f"span-reader(base={{toy}}, {settings})").check(asked, LABELLED)
+    built("span-reader(base={toy})").check(asked, LABELLED)  # nobody looks at dev then
+
+
+def test_graded_labels_are_learnt_as_their_data_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graded = [Pool.of("ship?", ["a", "b", "c"], [0, 1, 3], id="g")]
+    named = data.Pools("graded", (), lambda: iter(graded), 2)
+    monkeypatch.setattr(data, "pools", lambda name: named)
+    taught, dev = Recipe(f"siamese(features='{made.words()}')", [Stage("x", "x")]).pools(Stage("x", "x"))
+    assert [pool.labels for pool in taught] == [[0, 0, 1]]
+    assert [pool.labels for pool in dev] == [[0, 1, 3]], "its measures may ask for grades"
+    assert [pool.labels for pool in pools_of("x + x")] == [[0, 0, 1]] * 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("siamese(negatives=1)", "negatives are drawn for pairs of answers; set loss=pairwise"),
+        ("concat(loss=pairwise, balance=true)", "balance is of single pairs; set loss=pointwise"),
+        ("distilled(smoothing=0.1)", "smoothing and focal are of labels; set labels, or leave them out"),
+        ("distilled(focal=2)", "smoothing and focal are of labels"),
+        ("comp-agg(clusters=-1)", "clusters=-1 must be 0 or more"),
+        ("drcn(weight=-1.0)", "weight=-1.0 must be 0 or more"),
+    ],
+)
+def test_settings_that_would_do_nothing_or_harm_are_refused(spec: str, message: str) -> None:
+    with pytest.raises(DemurError, match=message):
+        trainer(spec)
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize(
+    "spec", ["distilled(base={base}, teacher=length)", "self(student='cross-encoder(base={base})')"]
+)
+def test_what_lies_in_the_base_counts(spec: str, tmp_path: Path) -> None:
+    base = tmp_path / "base"
+    shutil.copytree(toys.bert(), base)
+    before = trainer(spec.format(base=base)).depends
+    assert trainer(spec.format(base=base)).depends == before
+    config = base / "config.json"
+    config.write_text(config.read_text() + "\n")
+    assert trainer(spec.format(base=base)).depends != before
+
+
+def test_another_teacher_teaches_another_student() -> None:
+    student = f"student=\"concat(features='{made.words()}')\""
+    one, other = (trainer(f"self(teacher={teacher}, {student})") for teacher in ("bm25", "length"))
+    assert one.depends != other.depends
