@@ -59,6 +59,15 @@ def free(folder: str | Path) -> Path:
     return folder
 
 
+def check_saving(folder: str | Path) -> None:
+    """Raise now what `saving` would raise after long work."""
+    folder = free(folder)
+    with written(folder):
+        beside = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+        beside.mkdir(parents=True, exist_ok=True)
+        beside.rmdir()
+
+
 @contextmanager
 def saving(folder: str | Path, spec: str, made: Mapping[str, Any] | None = None) -> Iterator[Path]:
     """A folder to put a model's files into; it takes its place when all went well.

@@ -191,3 +191,15 @@ def test_it_is_told_of_the_first_row() -> None:
     best = by_meaning(Library(rows())).find("Do you send parcels to Brazil?").candidates[0]
     assert best.extra["signals"]["names"] == pytest.approx(-1 / 3)
     assert best.extra["adds"]["first's names"] < 0
+
+
+def test_words_that_come_again_and_again_are_not_all_tried() -> None:
+    library, asked = Library(rows()), list[int]()
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        asked.append(len(texts))
+        return np.eye(len(texts), 4, dtype=np.float32)
+
+    question = " ".join(["zebra", "quantum", "telegraph"] * 80)
+    lacks(question, "Do you ship to Switzerland?", "Yes, parcels take a week.", library, embed)
+    assert asked[0] < 20

@@ -132,3 +132,8 @@ def test_misuse_is_one_line(data: Path) -> None:
     (data / "full" / "notes.txt").write_text("mine", "utf-8")
     with pytest.raises(DemurError, match="is not a model"):  # before anything is read
         advise(data / "nowhere.jsonl", "--save", data / "full")
+    for place in ("/proc/nowhere", data / "full" / "notes.txt" / "model"):
+        with pytest.raises(
+            DemurError, match=r"does not exist; make it|lies in a file, not in a folder|may not be"
+        ):
+            advise(data / "nowhere.jsonl", "--save", place)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -127,3 +128,18 @@ def test_a_log_has_a_line_a_minute_of_runs_where_it_is_wanted(monkeypatch: pytes
             for _ in range(130):
                 advance(1)
         assert [line.strip() for line in stream.getvalue().splitlines()] == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "name"),
+    [
+        ("rank x --candidates - ", "<&-", "input"),
+        ("rank x --candidates -", ">&-", "output"),
+        ("data list --json", ">&-", "output"),
+    ],
+)
+def test_a_stream_that_is_closed_is_one_line(words: str, closed: str, name: str) -> None:
+    command = f"echo tea | '{sys.executable}' -m demur {words} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"demur: standard {name} is closed; open it, or redirect it to a file\n"

@@ -173,3 +173,35 @@ def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
     message = refused("evaluate", data, "--ranker", "bm25", "--qualifier", "margin")
     assert "no measure asks that; add one, such as -m MAP,AURC" in message
     assert "AURC" in run("evaluate", data, "--ranker", "bm25", "--qualifier", "margin", "-m", "AURC")
+
+
+def test_what_makes_labels_say_less_is_told(tmp_path: Path) -> None:
+    data = tmp_path / "a.csv"
+    data.write_text("question,answer,label\nWho?,Ann,1\nWhen?,Now,1\nwho,Bob,0\n", "utf-8")
+    told = call("evaluate", data, "--ranker", "bm25").stderr
+    assert f"{data}: 1 pool ask what another one asks, such as “who”" in told.replace("asks what", "ask what")
+    assert f"{data}: no question has a wrong answer, so any ranking is right" in told
+    whole = written(tmp_path / "b.jsonl", [RIGHT, WRONG])
+    assert "any ranking is right" not in call("evaluate", whole, "--ranker", "bm25").stderr
+
+
+def test_what_is_read_is_not_overwritten(tmp_path: Path) -> None:
+    data = written(tmp_path / "a.jsonl", [RIGHT, WRONG])
+    before = data.read_bytes()
+    for words in (
+        ("evaluate", data, "--ranker", "bm25", "-o", data),
+        ("evaluate", data, "--cases", "bm25", "length", "-o", data),
+        ("calibrate", "bm25", data, "-o", data),
+        ("calibrate", "meaning", data, "--from", tmp_path, "-o", data),
+        ("calibrate", "meaning", tmp_path / "none.jsonl", "--from", tmp_path, "-o", data),
+    ):
+        assert "is the file that is read, and would be lost; name another file to write" in refused(*words)
+    assert data.read_bytes() == before
+
+
+def test_judged_questions_that_a_run_lacks_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.0 x\n")
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    words = "evaluate", "--run", tmp_path / "a.run", "--qrels", tmp_path / "a.qrels"
+    assert "1 judged question not in it, counted as not answered" in call(*words).stderr
+    assert "1 judged question not in it, left out" in call(*words, "--convention", "trec").stderr

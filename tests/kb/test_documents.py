@@ -97,6 +97,21 @@ def test_a_question_without_an_answer_is_told_of(tmp_path: Path, caplog: pytest.
     assert "b.jsonl:1: a question without an answer is left out; write its answer beside it" in second
 
 
+def test_an_answer_that_is_labelled_wrong_is_no_row_of_an_faq(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.csv").write_text(
+        "question,answer,label\nWho?,Ann.,0\nWho?,Bob.,1\nWho?,Cy.,\nWho?,Di.,-1\n", "utf-8"
+    )
+    (tmp_path / "b.jsonl").write_text(
+        '{"text": "Plain.", "label": 0}\n{"question": "?", "answer": "Yes.", "label": "no"}\n', "utf-8"
+    )
+    assert [each.text for each in read_documents(tmp_path / "a.csv")] == ["Bob.", "Cy."]
+    assert [each.text for each in read_documents(tmp_path / "b.jsonl")] == ["Plain.", "Yes."]
+    (told,) = caplog.messages
+    assert "a.csv:2: an answer labelled 0, which is wrong, is left out, and 1 more" in told
+
+
 def test_csv_rows(tmp_path: Path) -> None:
     path = write(
         tmp_path, "a.csv", 'ID, Question,Answer\n1,How?,"Line one,\nline ""two""."\n\n,,"Three."\n3,No,\n'

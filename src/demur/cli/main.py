@@ -29,7 +29,7 @@ from demur.cli.serving.serve import serve
 from demur.cli.training import vectors
 from demur.cli.training.export import export
 from demur.cli.training.train import train
-from demur.errors import DemurError
+from demur.errors import DemurError, UsageError
 
 FAILED, MISUSED = 1, 2
 _NUMBERS = "int_parsing", "float_parsing", "greater_than_equal", "less_than_equal"
@@ -117,8 +117,36 @@ app.add_typer(data.app, name="data")
 app.add_typer(vectors.app, name="vectors")
 
 
+class Closed(io.TextIOBase):
+    """What stands in for a standard stream that was closed before we began, as `<&-` and `>&-` do."""
+
+    def __init__(self, name: str) -> None:
+        self.error = UsageError(f"standard {name} is closed; open it, or redirect it to a file")
+
+    @property
+    def buffer(self) -> io.BytesIO:
+        """Nothing to read from."""
+        raise self.error
+
+    def read(self, size: int | None = -1) -> str:
+        """Nothing can be read."""
+        raise self.error
+
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+        """Nothing can be read."""
+        raise self.error
+
+    def write(self, text: str) -> int:
+        """Nothing can be written."""
+        raise self.error
+
+
 def main() -> None:
     """Run the command line: exit 0 when done, 1 when something failed, 2 when misused."""
+    standing: Any = sys  # each of its streams is None where it was closed before
+    standing.stdin, standing.stdout = sys.stdin or Closed("input"), sys.stdout or Closed("output")
+    if sys.stderr is None:
+        standing.stderr = io.StringIO()  # which nobody reads
     if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
         sys.stdout.reconfigure(encoding="utf-8")  # what goes into files and pipes is UTF-8 everywhere
     try:

@@ -166,7 +166,7 @@ def test_sentence_transformers_labelled_pairs(tmp_path: Path) -> None:
         ("1", "q", [("1-0", "a", 1), ("1-1", "b", 0)]),
         ("2", "r", [("2-0", "c", None)]),
     ]
-    assert read(tmp_path, '{"question": "q", "answer": "a"}')[0].labels == [1]
+    assert read(tmp_path, '{"question": "q", "answer": "a"}')[0].labels == [None], "nobody has judged it"
 
 
 def test_sentence_transformers_labelled_lists(tmp_path: Path) -> None:

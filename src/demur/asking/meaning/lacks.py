@@ -64,7 +64,8 @@ def odd_phrases(
 
     def phrases_of(text: str, lacked: Sequence[str]) -> list[tuple[int, int]]:
         most = min(_MOST, max(2, _LENGTH // (len(text.split()) or 1)))
-        return phrases(text, sorted(lacked, key=library.idf, reverse=True)[:most], stem)
+        rarest = sorted(lacked, key=library.idf, reverse=True)[:most]
+        return phrases(text, rarest, stem)[: most * _LONG]  # a word may stand in a text again and again
 
     lacked = lacking(own, question, stem)
     theirs, ours = phrases_of(question, words), phrases_of(own, lacked)

@@ -52,11 +52,11 @@ def advise(
     from demur.cli.console import tracked, warnings_noted
     from demur.data import binary
     from demur.data import pools as pools_of
-    from demur.store import free
+    from demur.store import check_saving
 
     with warnings_noted():
         if save is not None:
-            free(save)
+            check_saving(save)
         pools = list(tracked(binary(pools_of(data)), "reading", "pools"))
         if label_next is not None:
             _suggested(advice.suggest(pools, label_next, seed), json)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from json import dumps
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from demur.cli.console import tracked
+from demur.cli.console import note, one_line, tracked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,28 @@ def read_pools(data: str, read_as: str | None) -> Sequence[Pool]:
     found = find(data)
     held = list(tracked(found.stream(), "reading", "pools"))
     return Pools(found.id, found.files, lambda: iter(held), found.relevant)
+
+
+def tell_doubts(pools: Sequence[Pool], data: str | None) -> None:
+    """Say what makes the labels of a file tell less than they seem to: questions again, no wrong answers."""
+    from demur.errors import count_of
+    from demur.kb.store.labels import named
+
+    if data is None or not Path(data).exists():
+        return
+    seen: dict[str, str] = {}
+    again = [pool.question for pool in pools if seen.setdefault(named(pool.question), pool.id) != pool.id]
+    if again:
+        what = (
+            f"{count_of(len(again), 'pool')} ask what another one asks, such as “{one_line(again[0])[:80]}”"
+        )
+        note(
+            f"{data}: {what}; each counts as a question of its own. "
+            "Rows of one question must follow each other, with one id or none"
+        )
+    answerable = [pool for pool in pools if pool.positives]
+    if answerable and all(pool.positives == len(pool) for pool in answerable):
+        note(f"{data}: no question has a wrong answer, so any ranking is right; label some wrong ones, too")
 
 
 def scores_of(pools: Sequence[Pool], data: str) -> list[list[float]]:

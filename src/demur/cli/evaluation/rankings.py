@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from demur.cli.console import meter
-from demur.cli.evaluation.pools import labels_of, read_pools, scores_of
+from demur.cli.console import meter, note
+from demur.cli.evaluation.pools import labels_of, read_pools, scores_of, tell_doubts
 
 if TYPE_CHECKING:
     from demur.evaluation import Report
@@ -25,12 +25,18 @@ def measure_run(run: str, qrels: str | None, data: str | None, read_as: str | No
     """The report of a TREC run, by the labels of its qrels or of the data."""
     from demur.data import relevant
     from demur.data.formats import read_qrels, read_run
+    from demur.errors import count_of
     from demur.evaluation import evaluate_run
 
     pools = read_pools(data, read_as) if data is not None else []
     labels = labels_of(pools) if data is not None else read_qrels(qrels or "")
+    found = read_run(run)
+    absent = sum(1 for query, judged in labels.items() if judged and query not in found)
+    if absent:
+        counted = "left out" if how.convention == "trec" else "counted as not answered"
+        note(f"{run}: {count_of(absent, 'judged question')} not in it, {counted}")
     return evaluate_run(
-        *(read_run(run), labels, how.measures, how.convention, how.no_positive),
+        *(found, labels, how.measures, how.convention, how.no_positive),
         relevant=relevant(pools),
         confidence=how.confidence,
         seed=how.seed,
@@ -53,6 +59,7 @@ def measure_ranker(
             "or leave it out"
         )
     pools = read_pools(data, read_as)
+    tell_doubts(pools, data)
     scored_by = scores_of(pools, data) if ranker is None else ranker
     if qualifier is not None:
         from demur.cli.evaluation.readers import refuse_labels

@@ -103,8 +103,10 @@ def calibrate(
 ) -> None:
     """Find a confidence threshold that keeps the error rate below --risk; exit with 1 if there is none."""
     from demur.errors import UsageError
-    from demur.files import check_writable
+    from demur.files import check_apart, check_writable
 
+    if output is not None:
+        check_apart(output, *(each for each in (data, grid, *(sources or ())) if each))
     thresholds.check_wanted(RISK if risk is None else risk, confidence, method)
     if plan and check is not None:
         raise UsageError("--plan and --check exclude each other; choose one")

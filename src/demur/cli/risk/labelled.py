@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from demur.cli.console import meter
+from demur.cli.evaluation.pools import tell_doubts
 from demur.cli.options.documents import asked, kept_in, not_found, searched
 from demur.cli.risk import thresholds
 
@@ -51,6 +52,7 @@ def open_labelled(
     from demur.data import pools as load_pools
 
     pools: Sequence[Pool] = [] if data is None else load_pools(data)
+    tell_doubts(pools, data)
     others: Sequence[Pool] | None = None if grid is None else load_pools(grid)
     if not (sources or example or kb is not None):
         return Labelled(spec, spec, pools, data or "", others)

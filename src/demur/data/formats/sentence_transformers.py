@@ -3,7 +3,7 @@
 - pairs, triplets and tuples: ``anchor, positive`` and any of ``negative, negative_1, negative_2 …``; a line
   is a pool
 - labelled pairs: ``query`` (or sentence1), ``answer`` (or sentence2), ``label`` (or score); lines with one
-  query that follow each other are a pool, and a pair without a label is a positive one
+  query that follow each other are a pool, and a pair without a label is one that nobody has judged
 - labelled lists: ``query, docs, labels``; a line is a pool
 
 The first line says which shape a file has. Pools and candidates are numbered ``1``, ``1-0`` ….
@@ -68,7 +68,7 @@ def _pairs(lines: Lines) -> Iterator[Row]:
     for place, line in lines:
         question = text_of(line, _key(line, _QUESTIONS), place)
         answer = text_of(line, _key(line, _ANSWERS), place)
-        mark = label(line.get(_key(line, _MARKS), 1), place)
+        mark = label(line.get(_key(line, _MARKS)), place)
         yield Row("", question, "", answer, mark, place.line or 0)
 
 
