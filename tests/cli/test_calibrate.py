@@ -22,7 +22,8 @@ def pools(number: int, seed: int = 0, name: str = "q", good: bool = True) -> lis
     for place, words in enumerate(rng.integers(1, 4, number).tolist()):
         texts = [" ".join(["which", "ship", "sailed"][:words]), "nothing at all"]
         right = good and rng.random() > 0.03 + 0.25 * (3 - words)
-        made.append(Pool.of("which ship sailed", texts, [1, 0] if right else [0, 1], id=f"{name}{place}"))
+        labels = [1, 0] if right else [0, 1]
+        made.append(Pool.of(f"which ship sailed, {name}{place}", texts, labels, id=f"{name}{place}"))
     return made
 
 

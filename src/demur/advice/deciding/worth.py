@@ -22,8 +22,9 @@ def too_early(methods: Sequence[Method], informative: int, known: Evidence) -> d
     if not math.isfinite(needed) or informative >= needed / _OTHER_DATA:
         return {}
     why = (
-        f"{informative} labels are far too few: on {where}, where the fewest were needed, nets that learn "
-        f"from labels were level with about {rounded(needed)}"
+        f"{informative} labels are far too few: on {where}, where the fewest were needed, it took about "
+        f"{rounded(needed)} until the best of the nets that learn from labels was within {_LEVEL:g} MAP of "
+        "the best ranker without"
     )
     return {method.name: why for method in methods if method.labels}
 

@@ -26,8 +26,11 @@ def read_pools(data: str, read_as: str | None) -> Sequence[Pool]:
     return Pools(found.id, found.files, lambda: iter(held), found.relevant)
 
 
-def tell_doubts(pools: Sequence[Pool], data: str | None) -> None:
-    """Say what makes the labels of a file tell less than they seem to: questions again, no wrong answers."""
+def tell_doubts(pools: Sequence[Pool], data: str | None, searched: bool = False) -> None:
+    """Say what makes the labels of a file tell less than they seem to: questions again, no wrong answers.
+
+    Where files are `searched`, the wrong answers are there.
+    """
     from demur.errors import count_of
     from demur.kb.store.labels import named
 
@@ -44,7 +47,7 @@ def tell_doubts(pools: Sequence[Pool], data: str | None) -> None:
             "Rows of one question must follow each other, with one id or none"
         )
     answerable = [pool for pool in pools if pool.positives]
-    if answerable and all(pool.positives == len(pool) for pool in answerable):
+    if answerable and not searched and all(pool.positives == len(pool) for pool in answerable):
         note(f"{data}: no question has a wrong answer, so any ranking is right; label some wrong ones, too")
 
 

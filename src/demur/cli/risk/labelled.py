@@ -52,9 +52,10 @@ def open_labelled(
     from demur.data import pools as load_pools
 
     pools: Sequence[Pool] = [] if data is None else load_pools(data)
-    tell_doubts(pools, data)
+    files = bool(sources or example or kb is not None)
+    tell_doubts(pools, data, files)
     others: Sequence[Pool] | None = None if grid is None else load_pools(grid)
-    if not (sources or example or kb is not None):
+    if not files:
         return Labelled(spec, spec, pools, data or "", others)
     search = searched(kb, sources, example, stem, spec)
     placing: Sequence[Pool] = ()

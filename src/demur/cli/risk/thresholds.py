@@ -134,12 +134,13 @@ def written(gate: Gate, place: str | None, json: bool, also: Mapping[str, Any] =
             percent(round(found.accepted / found.questions, 3)),
             _NAMES.get(found.method, found.method),
         )
+        bound = percent(round(found.bound, 4))
         lines = [
             gate.promise,
             "",
             f"threshold  {passing}, by {_CONFIDENCES.get(found.qualifier, found.qualifier)}",
             f"answered   {found.accepted:,} of {found.questions:,} ({share}), {found.errors:,} of them wrong",
-            f"bound      at most {percent(round(found.bound, 4))} wrong (method: {method})",
+            f"bound      at most {bound} wrong at this threshold alone (method: {method})",
             f"ranker     {found.ranker}",
         ]
         for line in lines:
