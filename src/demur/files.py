@@ -214,11 +214,10 @@ def check_writable(path: str | Path) -> None:
 
 
 def check_apart(target: str | Path, *sources: str | Path) -> None:
-    """Raise an error if a file to write is one of those to read, under whatever name, or in their folder."""
-    for source in map(Path, sources):
+    """Raise an error if a file to write is one of those to read, under whatever name."""
+    for source in sources:
         with suppress(OSError):  # most often there is no such file yet
-            inside = source.is_dir() and Path(target).resolve().is_relative_to(source.resolve())
-            if source.samefile(target) or (inside and Path(target).is_file()):
+            if Path(source).samefile(target):
                 what = f"{target}: is the file that is read, and would be lost"
                 raise UsageError(f"{what}; name another file to write")
 

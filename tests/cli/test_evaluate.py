@@ -192,8 +192,7 @@ def test_what_is_read_is_not_overwritten(tmp_path: Path) -> None:
         ("evaluate", data, "--ranker", "bm25", "-o", data),
         ("evaluate", data, "--cases", "bm25", "length", "-o", data),
         ("calibrate", "bm25", data, "-o", data),
-        ("calibrate", "meaning", data, "--from", tmp_path, "-o", data),
-        ("calibrate", "meaning", tmp_path / "none.jsonl", "--from", tmp_path, "-o", data),
+        ("calibrate", "meaning", tmp_path / "none.jsonl", "--from", data, "-o", data),
     ):
         assert "is the file that is read, and would be lost; name another file to write" in refused(*words)
     assert data.read_bytes() == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -105,7 +106,7 @@ def calibrate(
     from demur.errors import UsageError
     from demur.files import check_apart, check_writable
 
-    if output is not None:
+    if output is not None and not Path(output).is_dir():
         check_apart(output, *(each for each in (data, grid, *(sources or ())) if each))
     thresholds.check_wanted(RISK if risk is None else risk, confidence, method)
     if plan and check is not None:
