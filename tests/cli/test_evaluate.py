@@ -177,10 +177,13 @@ def test_options_that_would_do_nothing_are_refused(tmp_path: Path) -> None:
 
 def test_what_makes_labels_say_less_is_told(tmp_path: Path) -> None:
     data = tmp_path / "a.csv"
-    data.write_text("question,answer,label\nWho?,Ann,1\nWhen?,Now,1\nwho,Bob,0\n", "utf-8")
+    data.write_text("question,answer,label\nWho?,Ann,1\nWhen?,Now,1\nwho?,Bob,0\n", "utf-8")
     told = call("evaluate", data, "--ranker", "bm25").stderr
-    assert f"{data}: 1 pool ask what another one asks, such as “who”" in told.replace("asks what", "ask what")
+    assert (
+        f"{data}: 1 question asked before, such as “who?”; each counts as a question of its own. Rows" in told
+    )
     assert f"{data}: no question has a wrong answer, so any ranking is right" in told
+    assert "asked before" in call("evaluate", data, "--cases", "bm25", "length").stderr
     whole = written(tmp_path / "b.jsonl", [RIGHT, WRONG])
     assert "any ranking is right" not in call("evaluate", whole, "--ranker", "bm25").stderr
 
@@ -193,6 +196,7 @@ def test_what_is_read_is_not_overwritten(tmp_path: Path) -> None:
         ("evaluate", data, "--cases", "bm25", "length", "-o", data),
         ("calibrate", "bm25", data, "-o", data),
         ("calibrate", "meaning", tmp_path / "none.jsonl", "--from", data, "-o", data),
+        ("calibrate", "meaning", tmp_path / "none.jsonl", "--from", tmp_path, "-o", data),
     ):
         assert "is the file that is read, and would be lost; name another file to write" in refused(*words)
     assert data.read_bytes() == before
@@ -200,7 +204,7 @@ def test_what_is_read_is_not_overwritten(tmp_path: Path) -> None:
 
 def test_judged_questions_that_a_run_lacks_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 2.0 x\n")
-    (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq2 0 d2 1\n")
+    (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq2 0 d2 1\nq3 0 d3 0\n")
     words = "evaluate", "--run", tmp_path / "a.run", "--qrels", tmp_path / "a.qrels"
-    assert "1 judged question not in it, counted as not answered" in call(*words).stderr
-    assert "1 judged question not in it, left out" in call(*words, "--convention", "trec").stderr
+    assert "1 question with right answers not in it, counted as not answered" in call(*words).stderr
+    assert "1 question with right answers not in it, left out" in call(*words, "--convention", "trec").stderr

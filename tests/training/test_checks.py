@@ -11,9 +11,12 @@ import pytest
 
 from demur import data
 from demur.data import formats
+from demur.embedders import embedder
 from demur.errors import DemurError
 from demur.training import Trainer, trainer
+from demur.training.dev_set import judges
 from demur.training.recipes.stages import Recipe, Stage, pools_of, run
+from demur.training.small_nets.vector_nets import Small
 from demur.types import Pool
 from laws import toys
 from training import made
@@ -68,11 +71,35 @@ def test_a_later_stage_that_teaches_nothing_is_found_before_the_first_begins(tmp
 
 
 @pytest.mark.extras
+def test_mini_learns_by_what_its_task_is() -> None:
+    answers = {"answers": [{"text": "ship", "answer_start": 4}]}
+    read = [replace(Pool.of("who?", ["the ship"]), extra=answers)]
+    for settings, pools in (("rank", LABELLED), ("read", read), ("both", read), ("rank, teacher=bm25", read)):
+        built(f"mini(base={{toy}}, tasks={settings})").check(pools)
+    built("mini(base={toy}, tasks=rank, teacher=bm25, more=2, entries=4)").check(bare(1))
+    for settings, pools in (("rank", read), ("read", LABELLED), ("both", bare(1))):
+        with pytest.raises(DemurError, match="so nothing can be learnt; give some of either kind"):
+            built(f"mini(base={{toy}}, tasks={settings})").check(pools)
+
+
+@pytest.mark.extras
 def test_the_worst_group_needs_both_kinds_in_dev() -> None:
     by = built("cross-encoder(base={toy}, early=worst)")
     by.check(LABELLED, LABELLED)
     with pytest.raises(DemurError, match="no pool of dev has both a right and a wrong answer; label more"):
         by.check(LABELLED, bare(1))
+    by.check(LABELLED, [Pool.of("who?", ["a", "b"], [1, None])])  # what nobody judged counts as wrong
+    with pytest.raises(DemurError, match="call the keys anchor and positive"):
+        built("bi-encoder(base={toy})").check(bare(None))
+
+
+def test_a_dev_set_with_grades_is_measured_as_it_says() -> None:
+    graded = [Pool.of("goat eats", ["likes hay", "daily grass"], [1, 3], id="g")]
+    dev = data.Pools("graded", (), lambda: iter(graded), 2)
+    by = built("siamese(features='{words}', loss=pairwise)")
+    assert isinstance(by, Small) and by._dev_measure(dev, embedder(by.features)) is not None
+    low = data.Pools("graded", (), lambda: iter(graded), 4)
+    assert not judges(low) and by._dev_measure(low, embedder(by.features)) is None
 
 
 @pytest.mark.extras

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
+from demur.data import binary
 from demur.errors import UsageError
 from demur.evaluation import evaluate, parse_measures
 from demur.rankers.base import Ranker
@@ -34,7 +35,13 @@ def sole(measures: str, setting: str = "early") -> None:
 
 def judges(dev: Iterable[Pool]) -> bool:
     """Whether these pools can say how good a ranker is: one at least has a right answer."""
-    return any(pool.positives for pool in dev)
+    return any(pool.positives for pool in binary(dev))
+
+
+def right_or_wrong(pools: Sequence[Pool]) -> Sequence[Pool]:
+    """The pools with the labels 0 and 1; the same if they are."""
+    found = binary(pools)
+    return found if isinstance(found, Sequence) else list(found)
 
 
 def has_both(pools: Iterable[Pool]) -> bool:

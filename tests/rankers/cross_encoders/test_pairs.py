@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, BatchEncoding
 
 from demur.rankers.cross_encoders.pairs import Pairs, by_length, tokenised
 from demur.types import Pool
@@ -33,6 +33,15 @@ def test_what_just_fits_is_not_cut() -> None:
     tokenizer = AutoTokenizer.from_pretrained(toys.bert())
     pools = [Pool.of("ship", ["the cape", "the cape cape"])]
     assert tokenised(tokenizer, pools, 6).shortened.tolist() == [False, True]
+
+
+def test_a_tokeniser_that_does_not_say_what_it_cut_is_taken_by_its_lengths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(BatchEncoding, "encodings", None)
+    tokenizer = AutoTokenizer.from_pretrained(toys.bert())
+    found = tokenised(tokenizer, [Pool.of("ship", ["the", "the cape cape"])], 6)
+    assert found.shortened.tolist() == [False, True]
 
 
 def test_batches_are_padded_and_masked(pairs: Pairs) -> None:

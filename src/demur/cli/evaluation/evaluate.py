@@ -85,10 +85,9 @@ def evaluate(
 
     if not 0 < confidence < 1:
         raise UsageError(f"--confidence {confidence:g} is not between 0 and 1; write one, such as 0.95")
-    if output not in (None, "-"):  # before the work
+    if output not in (None, "-") and suite is None:  # before the work
         check_apart(output, *(each for each in (data, answers, run, qrels, *(cases or ())) if each))
-        if suite is None:
-            check_writable(output)
+        check_writable(output)
     if suite is not None or cases is not None:
         unsaid = {
             "--reader": reader is None,

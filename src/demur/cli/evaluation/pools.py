@@ -20,10 +20,13 @@ def read_pools(data: str, read_as: str | None) -> Sequence[Pool]:
     from demur.data import pools as find
 
     if read_as is not None:
-        return list(tracked(formats.read_pools(data, read_as), "reading", "pools"))
-    found = find(data)
-    held = list(tracked(found.stream(), "reading", "pools"))
-    return Pools(found.id, found.files, lambda: iter(held), found.relevant)
+        pools: Sequence[Pool] = list(tracked(formats.read_pools(data, read_as), "reading", "pools"))
+    else:
+        found = find(data)
+        held = list(tracked(found.stream(), "reading", "pools"))
+        pools = Pools(found.id, found.files, lambda: iter(held), found.relevant)
+    tell_doubts(pools, data)
+    return pools
 
 
 def tell_doubts(pools: Sequence[Pool], data: str | None, searched: bool = False) -> None:
@@ -32,20 +35,17 @@ def tell_doubts(pools: Sequence[Pool], data: str | None, searched: bool = False)
     Where files are `searched`, the wrong answers are there.
     """
     from demur.errors import count_of
-    from demur.kb.store.labels import named
 
-    if data is None or not Path(data).exists():
-        return
+    if data is None or not Path(data).exists() or any("answers" in pool.extra for pool in pools):
+        return  # a question of SQuAD may stand with several passages, each of which is right
     seen: dict[str, str] = {}
-    again = [pool.question for pool in pools if seen.setdefault(named(pool.question), pool.id) != pool.id]
+    asked = ((" ".join(pool.question.casefold().split()), pool) for pool in pools)
+    again = [pool.question for question, pool in asked if seen.setdefault(question, pool.id) != pool.id]
     if again:
-        what = (
-            f"{count_of(len(again), 'pool')} ask what another one asks, such as “{one_line(again[0])[:80]}”"
-        )
-        note(
-            f"{data}: {what}; each counts as a question of its own. "
-            "Rows of one question must follow each other, with one id or none"
-        )
+        what = f"{count_of(len(again), 'question')} asked before, such as “{one_line(again[0])[:80]}”"
+        rows = data.removesuffix(".gz").endswith((".csv", ".tsv"))
+        how = ". Rows of one question must follow each other, with one id or none" if rows else ""
+        note(f"{data}: {what}; each counts as a question of its own{how}")
     answerable = [pool for pool in pools if pool.positives]
     if answerable and not searched and all(pool.positives == len(pool) for pool in answerable):
         note(f"{data}: no question has a wrong answer, so any ranking is right; label some wrong ones, too")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from demur.cli.console import meter, note
-from demur.cli.evaluation.pools import labels_of, read_pools, scores_of, tell_doubts
+from demur.cli.evaluation.pools import labels_of, read_pools, scores_of
 
 if TYPE_CHECKING:
     from demur.evaluation import Report
@@ -31,13 +31,14 @@ def measure_run(run: str, qrels: str | None, data: str | None, read_as: str | No
     pools = read_pools(data, read_as) if data is not None else []
     labels = labels_of(pools) if data is not None else read_qrels(qrels or "")
     found = read_run(run)
-    absent = sum(1 for query, judged in labels.items() if judged and query not in found)
-    if absent:
+    lowest = relevant(pools)
+    answerable = [query for query, judged in labels.items() if max(judged.values(), default=0) >= lowest]
+    if absent := sum(query not in found for query in answerable):
         counted = "left out" if how.convention == "trec" else "counted as not answered"
-        note(f"{run}: {count_of(absent, 'judged question')} not in it, {counted}")
+        note(f"{run}: {count_of(absent, 'question')} with right answers not in it, {counted}")
     return evaluate_run(
         *(found, labels, how.measures, how.convention, how.no_positive),
-        relevant=relevant(pools),
+        relevant=lowest,
         confidence=how.confidence,
         seed=how.seed,
         name=run,
@@ -59,7 +60,6 @@ def measure_ranker(
             "or leave it out"
         )
     pools = read_pools(data, read_as)
-    tell_doubts(pools, data)
     scored_by = scores_of(pools, data) if ranker is None else ranker
     if qualifier is not None:
         from demur.cli.evaluation.readers import refuse_labels

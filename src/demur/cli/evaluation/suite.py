@@ -41,8 +41,9 @@ def measure_suite(
             raise UsageError(f"{output} is a file; name a folder for the suite's page and picture")
         with written(output):
             Path(output).mkdir(parents=True, exist_ok=True)
+    pools = read_pools(data, read_as)
     with meter("changing texts", "conditions") as advance:
-        found = robustness(rankers, read_pools(data, read_as), seeds=seeds, data=data, on_condition=advance)
+        found = robustness(rankers, pools, seeds=seeds, data=data, on_condition=advance)
     if output is not None:
         known = {spec: each.fingerprint for spec, each in rankers.items()}
         made = {**provenance.environment(), "fingerprints": known}

@@ -105,9 +105,11 @@ def calibrate(
     """Find a confidence threshold that keeps the error rate below --risk; exit with 1 if there is none."""
     from demur.errors import UsageError
     from demur.files import check_apart, check_writable
+    from demur.kb.files.documents import files_in
 
     if output is not None and not Path(output).is_dir():
-        check_apart(output, *(each for each in (data, grid, *(sources or ())) if each))
+        inside = [file for each in sources or () if each.is_dir() for file in files_in(each)]
+        check_apart(output, *(each for each in (data, grid, *(sources or ()), *inside) if each))
     thresholds.check_wanted(RISK if risk is None else risk, confidence, method)
     if plan and check is not None:
         raise UsageError("--plan and --check exclude each other; choose one")

@@ -3,7 +3,8 @@
 - pairs, triplets and tuples: ``anchor, positive`` and any of ``negative, negative_1, negative_2 …``; a line
   is a pool
 - labelled pairs: ``query`` (or sentence1), ``answer`` (or sentence2), ``label`` (or score); lines with one
-  query that follow each other are a pool, and a pair without a label is one that nobody has judged
+  query that follow each other are a pool. A pair without a label is one that nobody has judged; where all are
+  right, call the keys ``anchor`` and ``positive``
 - labelled lists: ``query, docs, labels``; a line is a pool
 
 The first line says which shape a file has. Pools and candidates are numbered ``1``, ``1-0`` ….

@@ -70,7 +70,7 @@ def _entry(entry: Mapping[str, Any], place: Place, lost: Lost) -> Iterator[Passa
 def _wrong(label: object) -> bool:
     """Whether a label says that an answer is wrong, as in data to train and measure with."""
     try:
-        return float(str(label)) <= 0
+        return float(label if isinstance(label, bool) else str(label)) <= 0
     except ValueError:
         return False
 

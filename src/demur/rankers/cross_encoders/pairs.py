@@ -97,7 +97,10 @@ def tokenised(tokenizer: Any, pools: Sequence[Pool], max_length: int) -> Pairs:
             return_attention_mask=False,
             verbose=False,
         )
-        shortened += [bool(each.overflowing) for each in found.encodings]
+        whole_ones = found.encodings or ()  # tokenisers without Rust do not say what they cut
+        shortened += [bool(each.overflowing) for each in whole_ones] or [
+            len(each) == max_length for each in found["input_ids"]
+        ]
         tokens += [np.array(each, np.int64) for each in found["input_ids"]]
         kinds += [np.array(each, np.int64) for each in found["token_type_ids"]]
         counts += [len(each) for each in found["input_ids"]]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from demur import precision
+from demur.data import binary
 from demur.embedders.encoders.loading import content, device_named
 from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
@@ -22,7 +23,7 @@ from demur.rankers.cross_encoders.cross_encoder import positions
 from demur.rankers.cross_encoders.pairs import Batched, tokenised
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.cross_encoders.worst_group import WORST, worst
-from demur.training.dev_set import NEVER, has_both, judges, on_dev, sole
+from demur.training.dev_set import NEVER, has_both, judges, on_dev, right_or_wrong, sole
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.types import IntArray, Pool
 
@@ -111,7 +112,7 @@ class CrossEncoder(Trainer):
         self._check_labels(pools)
         if self.early in NEVER or not dev:
             return
-        if self.early == WORST and not has_both(dev):
+        if self.early == WORST and not any(0 < pool.positives < len(pool) for pool in binary(dev)):
             what = "early=worst has nothing to go by: no pool of dev has both a right and a wrong answer"
             raise DataError(what, fix="label more there, or leave out early")
         if not judges(dev):
@@ -294,5 +295,5 @@ class CrossEncoder(Trainer):
 
 def _measured(ranker: Ranker, dev: Sequence[Pool], measure: str) -> float:
     if measure == WORST:
-        return worst(dev, ranker.prepare(dev).score_pools(dev))
+        return worst(right_or_wrong(dev), ranker.prepare(dev).score_pools(dev))
     return on_dev(ranker, dev, measure)

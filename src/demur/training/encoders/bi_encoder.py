@@ -89,9 +89,12 @@ class BiEncoder(Trainer):
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """Raise an error if nothing can be learnt from these pools."""
         if not len(pools) or not (self.teacher or judges(pools)):
-            raise UsageError(
-                "no pool has a right answer, so nothing can be learnt; label some, or name a teacher"
+            judged = any(label is not None for pool in pools for label in pool.labels)
+            pairs = (
+                "" if judged else "; in a file of pairs that are all right, call the keys anchor and positive"
             )
+            what = "no pool has a right answer, so nothing can be learnt; label some, or name a teacher"
+            raise UsageError(f"{what}{pairs}")
 
     @property
     def _teacher(self) -> Encoder:

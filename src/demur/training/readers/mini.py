@@ -24,10 +24,9 @@ from demur.rankers.vectors.recipe_encoder import in_floats
 from demur.reading.opening import reader as opened
 from demur.reading.readers.mini_torch import MiniTorch, batch_of
 from demur.training.base import Reporter, Trainer, silent
-from demur.training.dev_set import has_both
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.training.readers.added_negatives import add_negatives
-from demur.training.readers.mini_examples import Parts, alone, longest_of, ranking
+from demur.training.readers.mini_examples import Parts, alone, is_reading, longest_of, ranking
 from demur.training.readers.mini_faq import entries
 from demur.training.readers.mini_teacher import shares, shares_of_teacher
 from demur.training.readers.mini_windows import Example, LargerReader, pairs, parts
@@ -116,7 +115,9 @@ class Mini(Trainer):
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """Raise an error if there is nothing to rank and nothing to read."""
-        if not has_both(pools) and not any("answers" in pool.extra for pool in pools):
+        read = [pool for pool in pools if is_reading(pool)]
+        ranked = bool(ranking(pools, self.negatives, self.seed) or (self.teacher and (self.entries or read)))
+        if not (ranked and self.tasks != "read") and not (read and self.tasks != "rank"):
             raise _nothing_to_learn()
 
     def train(

@@ -20,6 +20,7 @@ from demur.rankers import Ranker
 from demur.specs import Setting, parse
 from demur.training import Reporter, Trainer, trainer
 from demur.training.base import silent
+from demur.training.dev_set import right_or_wrong
 from demur.training.loop.distributed import leads
 from demur.training.recipes.run_stages import StageJob, run_stages
 from demur.training.recipes.search import Search
@@ -105,8 +106,7 @@ class Recipe:
     def pools(self, stage: Stage) -> tuple[Sequence[Pool], Sequence[Pool]]:
         """What a stage learns from, and its dev set."""
         questions = stage.questions or self.scales.get(self.scale, Scale()).questions
-        taught = data.binary(pools_of(stage.data, questions, self.seed))
-        return taught if isinstance(taught, Sequence) else list(taught), pools_of(stage.dev)
+        return right_or_wrong(pools_of(stage.data, questions, self.seed)), pools_of(stage.dev)
 
     def by(self, stage: Stage) -> Trainer:
         """The trainer as it is in a stage."""

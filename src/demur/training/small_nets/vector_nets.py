@@ -19,7 +19,7 @@ from demur.rankers.base import Ranker
 from demur.rankers.vectors import network
 from demur.rankers.vectors.net_weights import NetWeights
 from demur.training.base import Reporter, Trainer, silent
-from demur.training.dev_set import has_both
+from demur.training.dev_set import has_both, right_or_wrong
 from demur.types import Pool
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Small(Trainer):
         from demur.training.small_nets import dev_measures
         from demur.training.small_nets.examples import Labelled, triplets
 
-        data = Labelled.of(dev, features)
+        data = Labelled.of(right_or_wrong(dev), features)
         by_triplets = self.early == "loss" and self.loss == "pairwise"
         if not (len(triplets(data)[0]) if by_triplets else data.labels.any()):
             lacking = "right and wrong" if by_triplets else "right"
