@@ -125,7 +125,6 @@ def test_graded_labels_are_learnt_as_their_data_say(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("siamese(negatives=1)", "negatives are drawn for pairs of answers; set loss=pairwise"),
         ("concat(loss=pairwise, balance=true)", "balance is of single pairs; set loss=pointwise"),
         ("distilled(smoothing=0.1)", "smoothing and focal are of labels; set labels, or leave them out"),
         ("distilled(focal=2)", "smoothing and focal are of labels"),
@@ -150,6 +149,11 @@ def test_what_lies_in_the_base_counts(spec: str, tmp_path: Path) -> None:
     config = base / "config.json"
     config.write_text(config.read_text() + "\n")
     assert trainer(spec.format(base=base)).depends != before
+
+
+def test_a_setting_that_does_nothing_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    built("siamese(features='{words}', epochs=1, negatives=1)").train(LABELLED)
+    assert "negatives does nothing here: with loss=pointwise all answers are learnt from" in caplog.messages
 
 
 def test_another_teacher_teaches_another_student() -> None:

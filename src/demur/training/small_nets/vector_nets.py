@@ -77,8 +77,6 @@ class Small(Trainer):
                 raise UsageError(f"{key}={value!r} is not known; use {' or '.join(known)}")
         if min(self.epochs, self.batch, self.patience) < 1 or min(self.negatives, self.seed) < 0:
             raise UsageError("epochs, batch and patience must be 1 or more, negatives and seed 0 or more")
-        if self.loss == "pointwise" and self.negatives:
-            raise UsageError("negatives are drawn for pairs of answers; set loss=pairwise, or leave them out")
         if self.loss == "pairwise" and self.balance:
             raise UsageError("balance is of single pairs; set loss=pointwise, or leave it out")
         if not (0 <= self.dropout < 1 and self.learning_rate > 0 and 0 <= self.margin <= 1):
@@ -153,6 +151,8 @@ class Small(Trainer):
         from demur.training.small_nets.examples import Pairs, Triplets
 
         if self.loss == "pointwise":
+            if self.negatives:
+                _log.warning("negatives does nothing here: with loss=pointwise all answers are learnt from")
             return Pairs(data, self.balance)
         return Triplets(data, self.margin, self.negatives, self.seed)
 
