@@ -52,7 +52,7 @@ QUESTIONS = [  # as `make run` asks
 FORMATS_INTRODUCTION = """Everything is read and written as a stream, gzipped or not, in UTF-8 with
 or without a BOM, with LF or CRLF. The ending of a name says the format; for JSONL the keys of the first line
 do. `-` is stdin or stdout.
-What is wrong with a file is said in one line, with its name and, where it is of one line, that line's number."""
+What is wrong with a file is said in one line, with its name and, where it is of a line, its number."""
 CLI_INTRODUCTION = """\
 The result goes to stdout, everything else to stderr. The exit code is 0 when the work is done, 1 when it
 failed, and 2 when the command or its input is wrong; one line then says why. It is 130 when Ctrl-C stopped

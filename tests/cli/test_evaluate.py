@@ -183,7 +183,11 @@ def test_what_makes_labels_say_less_is_told(tmp_path: Path) -> None:
         f"{data}: 1 question asked before, such as “who?”; each counts as a question of its own. Rows" in told
     )
     assert f"{data}: no question has a wrong answer, so any ranking is right" in told
-    assert "asked before" in call("evaluate", data, "--cases", "bm25", "length").stderr
+    both = tmp_path / "both.csv"
+    both.write_text(
+        "question,answer,label\nWho?,Ann,1\nWho?,It was Bob,0\nWhen?,Now,1\nwho?,Bob,0\n", "utf-8"
+    )
+    assert "asked before" in call("evaluate", both, "--cases", "random", "length").stderr
     whole = written(tmp_path / "b.jsonl", [RIGHT, WRONG])
     assert "any ranking is right" not in call("evaluate", whole, "--ranker", "bm25").stderr
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from demur.cli.console import emit, meter, note, one_line, stdout
-from demur.cli.evaluation.pools import read_pools
+from demur.cli.evaluation.pools import read_pools, tell_doubts
 from demur.errors import count_of
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def measure_cases(
         why = ", ".join(f"{reason}: {count:,}" for reason, count in found.left_out.items() if count)
         fix = "name labelled questions that both have ranked"
         raise DataError(f"no question tells the two rankers apart ({why})", path=data, fix=fix)
+    tell_doubts(pools, data)
     if output is not None:
         from json import dump
 

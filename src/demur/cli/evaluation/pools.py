@@ -20,13 +20,10 @@ def read_pools(data: str, read_as: str | None) -> Sequence[Pool]:
     from demur.data import pools as find
 
     if read_as is not None:
-        pools: Sequence[Pool] = list(tracked(formats.read_pools(data, read_as), "reading", "pools"))
-    else:
-        found = find(data)
-        held = list(tracked(found.stream(), "reading", "pools"))
-        pools = Pools(found.id, found.files, lambda: iter(held), found.relevant)
-    tell_doubts(pools, data)
-    return pools
+        return list(tracked(formats.read_pools(data, read_as), "reading", "pools"))
+    found = find(data)
+    held = list(tracked(found.stream(), "reading", "pools"))
+    return Pools(found.id, found.files, lambda: iter(held), found.relevant)
 
 
 def tell_doubts(pools: Sequence[Pool], data: str | None, searched: bool = False) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from demur.cli.console import meter, note
-from demur.cli.evaluation.pools import labels_of, read_pools, scores_of
+from demur.cli.evaluation.pools import labels_of, read_pools, scores_of, tell_doubts
 
 if TYPE_CHECKING:
     from demur.evaluation import Report
@@ -66,7 +66,7 @@ def measure_ranker(
 
         refuse_labels(qualifier, pools, f"demur evaluate {data} --reader {{reader}} -m EM,F1,AURC")
     with meter("scoring", "pairs") as advance:
-        return evaluate(
+        report = evaluate(
             *(scored_by, pools, how.measures, how.convention, how.no_positive),
             qualifier=qualifier,
             confidence=how.confidence,
@@ -74,3 +74,5 @@ def measure_ranker(
             data=data,
             on_batch=advance,
         )
+    tell_doubts(pools, data)
+    return report

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from demur.cli.console import emit, meter, note, stdout
-from demur.cli.evaluation.pools import read_pools
+from demur.cli.evaluation.pools import read_pools, tell_doubts
 from demur.errors import count_of
 
 
@@ -44,6 +44,7 @@ def measure_suite(
     pools = read_pools(data, read_as)
     with meter("changing texts", "conditions") as advance:
         found = robustness(rankers, pools, seeds=seeds, data=data, on_condition=advance)
+    tell_doubts(pools, data)
     if output is not None:
         known = {spec: each.fingerprint for spec, each in rankers.items()}
         made = {**provenance.environment(), "fingerprints": known}

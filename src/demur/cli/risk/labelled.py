@@ -53,8 +53,8 @@ def open_labelled(
 
     pools: Sequence[Pool] = [] if data is None else load_pools(data)
     files = bool(sources or example or kb is not None)
-    tell_doubts(pools, data, files)
     others: Sequence[Pool] | None = None if grid is None else load_pools(grid)
+    tell_doubts(pools, data, files)
     if not files:
         return Labelled(spec, spec, pools, data or "", others)
     search = searched(kb, sources, example, stem, spec)
