@@ -93,6 +93,7 @@ def test_the_worst_group_needs_both_kinds_in_dev() -> None:
         built("bi-encoder(base={toy})").check(bare(None))
 
 
+@pytest.mark.extras
 def test_a_dev_set_with_grades_is_measured_as_it_says() -> None:
     graded = [Pool.of("goat eats", ["likes hay", "daily grass"], [1, 3], id="g")]
     dev = data.Pools("graded", (), lambda: iter(graded), 2)
@@ -151,6 +152,7 @@ def test_what_lies_in_the_base_counts(spec: str, tmp_path: Path) -> None:
     assert trainer(spec.format(base=base)).depends != before
 
 
+@pytest.mark.extras
 def test_a_setting_that_does_nothing_is_told(caplog: pytest.LogCaptureFixture) -> None:
     built("siamese(features='{words}', epochs=1, negatives=1)").train(LABELLED)
     assert "negatives does nothing here: with loss=pointwise all answers are learnt from" in caplog.messages
