@@ -29,7 +29,13 @@ def test_a_new_name_in_a_recipe_leaves_keys_as_they_are(caplog: pytest.LogCaptur
     runs = [run_of(Row("x", ranker=FORUM.format(name))) for name in ("telling", "forum-prior")]
     assert runs[0].key("data") == runs[1].key("data") != run_of(Row("x", ranker="overlap")).key("data")
     taught = [
-        run_of(Row("x", trainer=f"self(teacher={name}, student=cross-encoder)", stage=[Stage("example/questions")]))
+        run_of(
+            Row(
+                "x",
+                trainer=f"self(teacher={name}, student=cross-encoder)",
+                stage=[Stage("example/questions")],
+            )
+        )
         for name in ("telling", "forum-prior")
     ]
     assert taught[0].key("data") == taught[1].key("data")
