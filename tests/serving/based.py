@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from demur.kb.folder import KnowledgeBase
@@ -65,14 +66,7 @@ def over(client: TestClient, job: str) -> dict[str, object]:
 def put(client: TestClient, name: str, text: str | bytes) -> dict[str, object]:
     """What became of a document that was sent."""
     body = text.encode() if isinstance(text, str) else text
-    answer = client.post("/v1/documents", params={"name": name}, content=body)
-    assert answer.status_code in (201, 202), answer.text
-    told: dict[str, object] = answer.json()
-    if answer.status_code == 201:
-        return told
-    found = over(client, str(told["id"]))["result"]
-    assert isinstance(found, dict)
-    return found
+    return settled(client, client.post("/v1/documents", params={"name": name}, content=body), 201)
 
 
 def answered(client: TestClient, question: str) -> str | None:
@@ -84,10 +78,14 @@ def answered(client: TestClient, question: str) -> str | None:
 
 def drop(client: TestClient, name: str) -> dict[str, object]:
     """What became of a document that was to be deleted, however long that took."""
-    answer = client.delete("/v1/documents", params={"name": name})
-    assert answer.status_code in (200, 202), answer.text
+    return settled(client, client.delete("/v1/documents", params={"name": name}), 200)
+
+
+def settled(client: TestClient, answer: Response, done: int) -> dict[str, object]:
+    """What an answer says, or the job that it names, once that is over."""
+    assert answer.status_code in (done, 202), answer.text
     told: dict[str, object] = answer.json()
-    if answer.status_code == 200:
+    if answer.status_code == done:
         return told
     found = over(client, str(told["id"]))["result"]
     assert isinstance(found, dict)

@@ -16,6 +16,7 @@ from demur.errors import DemurError
 from demur.training import Trainer, trainer
 from demur.training.dev_set import judges
 from demur.training.recipes.stages import Recipe, Stage, pools_of, run
+from demur.training.small_nets.dev_measures import Margins
 from demur.training.small_nets.vector_nets import Small
 from demur.types import Pool
 from laws import toys
@@ -98,7 +99,8 @@ def test_a_dev_set_with_grades_is_measured_as_it_says() -> None:
     graded = [Pool.of("goat eats", ["likes hay", "daily grass"], [1, 3], id="g")]
     dev = data.Pools("graded", (), lambda: iter(graded), 2)
     by = built("siamese(features='{words}', loss=pairwise)")
-    assert isinstance(by, Small) and by._dev_measure(dev, embedder(by.features)) is not None
+    assert isinstance(by, Small)
+    assert isinstance(by._dev_measure(dev, embedder(by.features)), Margins)
     low = data.Pools("graded", (), lambda: iter(graded), 4)
     assert not judges(low) and by._dev_measure(low, embedder(by.features)) is None
 
