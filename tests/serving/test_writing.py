@@ -17,7 +17,7 @@ from demur.kb.syncing import FileReport
 from demur.serving.answering.service import Service
 from demur.serving.app import create_app
 from demur.serving.guards import uploads
-from demur.serving.guards.uploads import Upload
+from demur.serving.guards.uploads import Sent, Upload
 from demur.serving.paths import documents
 from demur.serving.process import writer
 from serving.based import answered, made, over, serving, unembedded
@@ -141,6 +141,52 @@ def test_what_another_took_in_while_it_was_read_changes_nothing(
         kb.close()
 
 
+def test_a_removal_that_was_left_is_made_at_the_next_start(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    uploads.removal(path / UPLOADS, f"{tmp_path}/files/saws.md")  # of a file by its path, and then a kill
+    uploads.spooled(path / UPLOADS, "price.md", b"It costs 3 euros.\n")
+    uploads.removal(path / UPLOADS, "price.md")
+    uploads.spooled(path / UPLOADS, "price.md", b"It costs 9 euros.\n")
+    with serving(path) as client:
+        wait_until(lambda: not client.get("/v1/documents").json()["jobs"])
+        names = [each["name"] for each in client.get("/v1/documents").json()["documents"]]
+        assert names == ["price.md"] and answered(client, ASKED) == "It costs 9 euros."
+    assert not list((path / UPLOADS).iterdir())
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_removal_is_kept_when_the_server_is_stopped_while_another_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(kb: KnowledgeBase, sources: object) -> list[FileReport]:
+        raise UsageError("tools.kb: another process writes to it; try again when it is done")
+
+    path, name = made(tmp_path), f"{tmp_path}/files/saws.md"
+    with monkeypatch.context() as held, serving(path) as client:
+        held.setattr(KnowledgeBase, "remove", busy)
+        assert client.delete("/v1/documents", params={"name": name}).status_code == 202
+    with serving(path) as client:
+        wait_until(lambda: not client.get("/v1/documents").json()["documents"])
+    assert not list((path / UPLOADS).iterdir())
+
+
+@pytest.mark.usefixtures("at_once")
+def test_what_another_server_has_removed_is_done(tmp_path: Path) -> None:
+    path, name = made(tmp_path), f"{tmp_path}/files/saws.md"
+    with serving(path) as client:
+        with server_of(client).base()._writing:
+            job = client.delete("/v1/documents", params={"name": name}).json()["id"]
+            other = KnowledgeBase(path)
+            (removal,) = uploads.left(path / UPLOADS)
+            assert removal.put(other) is not None
+            other.put(name, [Passage("saws", "Saws are lent for two days.")])
+            other.close()
+        told = over(client, job)
+        assert told["state"] == "done" and isinstance(told["result"], dict)
+        assert told["result"]["status"] == "overtaken"
+        assert [each["name"] for each in client.get("/v1/documents").json()["documents"]] == [name]
+
+
 def test_what_was_left_goes_in_before_anything_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +194,7 @@ def test_what_was_left_goes_in_before_anything_is_sent(
     uploads.spooled(path / UPLOADS, "price.md", b"It costs 3 euros.\n")
     app = create_app(lambda: Service.over(path, None, "bm25"))
 
-    def looked(folder: Path) -> list[Upload]:
+    def looked(folder: Path) -> list[Sent]:
         seen.append(app.state.server.service)
         return left(folder)
 

@@ -107,8 +107,8 @@ class KnowledgeBase(ReadBase):
 
     def remove(self, sources: str | Path | Iterable[str | Path]) -> list[FileReport]:
         """What was taken out: files by their names or paths, or all in a folder, in one change."""
-        many = _paths(sources)
         with self._writing() as truth:
+            many = _paths(sources)  # asked for once nobody else writes
             with truth.turn():
                 found = syncing.sources_named(truth, many)
                 with truth.transaction() as said:  # a folder that was taken out is not followed any more

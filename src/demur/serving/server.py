@@ -17,7 +17,7 @@ from demur.serving.answering.base import Base
 from demur.serving.answering.service import NotHere, Service
 from demur.serving.answering.together import Together
 from demur.serving.guards.shield import Rules
-from demur.serving.guards.uploads import Upload
+from demur.serving.guards.uploads import Sent
 from demur.serving.messages.problems import Refusal
 from demur.serving.process.jobs import Jobs
 from demur.serving.process.metrics import Figures, apart, note
@@ -57,8 +57,8 @@ class Server:
     together: Together = field(default_factory=Together)
     """The requests that wait to be ranked."""
     jobs: Jobs = field(default_factory=Jobs)
-    put_off: list[Upload] = field(default_factory=list)
-    """Uploads that wait for the next start, as the base was out of reach."""
+    put_off: list[Sent] = field(default_factory=list)
+    """Changes that wait for the next start, as the base was out of reach."""
     new: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when there are passages that may have no vectors yet."""
     stopping: Event = field(default_factory=Event)

@@ -1,4 +1,4 @@
-"""Files that are sent to the base: safe names, and a place where they survive a kill until they are in."""
+"""Changes sent to the base: safe names, and a place where they survive a kill until they are made."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from demur.errors import DataError, UsageError
 from demur.files import GZIP
@@ -20,6 +21,7 @@ from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
 from demur.kb.store import schema
 from demur.kb.syncing import FileReport
+from demur.serving.messages.problems import Refusal
 
 _LONGEST = 200  # characters of a name
 _HALF = 24 * 3600.0  # seconds after which what is half-written will stay so
@@ -31,15 +33,93 @@ class Unreadable(DataError):
 
 
 class _TakenAway(Exception):
-    """An upload whose file is gone."""
+    """A change whose file is gone."""
 
 
 @dataclass(frozen=True)
-class Upload:
-    """A file that was sent, as it lies on the disk, and what it is called."""
+class Sent:
+    """A change of a document that was sent, as it lies on the disk until it is made."""
 
     path: Path
     name: str
+    kind: ClassVar[str]
+    overtaken: ClassVar[str]
+    """What is told where another server made it, or a newer one."""
+
+    def put(self, kb: KnowledgeBase) -> FileReport | None:
+        """What became of it, once it is made and its file is gone.
+
+        None if the file was gone before: another server on this base made the change, or a newer one.
+        """
+        raise NotImplementedError
+
+    @property
+    def note(self) -> Path:
+        """The file that says what it is about; it is written last, so without it nobody was told of it."""
+        return self.path.with_suffix(".json")
+
+    def drop(self) -> None:
+        """Remove what lies on the disk."""
+        for each in (self.path, self.note):
+            with suppress(OSError):
+                each.unlink()
+
+    def keep(self, *files: tuple[Path, bytes]) -> None:
+        """Write these files, so that a kill loses nothing."""
+        folder = self.path.parent
+        try:
+            folder.mkdir(exist_ok=True)
+            for path, body in files:
+                _kept(path, body)
+            at = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(at)
+            finally:
+                os.close(at)
+        except OSError as error:
+            self.drop()  # half of it would lie there for ever
+            raise schema.not_written(folder.parent, error) from None
+
+    def _check_here(self) -> None:
+        if not self.path.is_file():
+            raise _TakenAway
+
+
+@dataclass(frozen=True)
+class Removal(Sent):
+    """The wish that a document be removed: a note without a file."""
+
+    kind = "remove"
+    overtaken = "another server on this knowledge base removed it, or took in a newer version of it"
+
+    def put(self, kb: KnowledgeBase) -> FileReport | None:
+        """The document is gone; a refusal if there was none."""
+
+        def named() -> Iterator[str]:
+            self._check_here()
+            yield self.name
+
+        try:
+            check_there(kb, self.name)
+            report = kb.remove(named())[0]
+        except _TakenAway:
+            return None
+        except (Refusal, DataError):
+            if not self.path.is_file():
+                return None
+            kb.refresh()
+            check_there(kb, self.name)  # others may have removed it just now
+            raise
+        self.drop()
+        return report
+
+
+@dataclass(frozen=True)
+class Upload(Sent):
+    """A file that was sent, and what it is called."""
+
+    kind = "add"
+    overtaken = "another server on this knowledge base added it, or a newer version of it"
 
     def read(self) -> list[Passage]:
         """Its passages; what cannot be read is `Unreadable`."""
@@ -52,10 +132,7 @@ class Upload:
         return passages
 
     def put(self, kb: KnowledgeBase) -> FileReport | None:
-        """What became of it, once its passages are in the base and the file is gone.
-
-        None if the file was gone before: another server on this base took it in, or a newer version of it.
-        """
+        """What became of it, once its passages are in the base."""
         try:
             passages = self.read()
         except Unreadable:
@@ -71,8 +148,7 @@ class Upload:
 
     def _while_here(self, passages: list[Passage]) -> Iterator[Passage]:
         """The passages; asked for once nobody else writes, so that what others made newer stays."""
-        if not self.path.is_file():
-            raise _TakenAway
+        self._check_here()
         yield from passages
 
     def passages(self) -> Iterator[Passage]:
@@ -87,17 +163,6 @@ class Upload:
                 yield replace(passage, id=id, source=source)
         except DataError as error:
             raise DataError(str(error).replace(where, self.name)) from None
-
-    @property
-    def note(self) -> Path:
-        """The file that says what it is called; it is written last, so without it nobody was told of it."""
-        return self.path.with_suffix(".json")
-
-    def drop(self) -> None:
-        """Remove the file."""
-        for each in (self.path, self.note):
-            with suppress(OSError):
-                each.unlink()
 
 
 def checked_name(name: str) -> str:
@@ -124,45 +189,56 @@ def spooled(folder: Path, name: str, body: bytes) -> Upload:
     if body.startswith(GZIP):
         raise UsageError(f"{name} is compressed; send it uncompressed")
     upload = Upload(folder / f"{secrets.token_hex(12)}{Path(name).suffix.lower()}", name)
-    try:
-        folder.mkdir(exist_ok=True)
-        _kept(upload.path, body)
-        _kept(upload.note, json.dumps({"name": name, "file": upload.path.name}).encode())
-        at = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(at)
-        finally:
-            os.close(at)
-    except OSError as error:
-        upload.drop()  # half of it would lie there for ever
-        raise schema.not_written(folder.parent, error) from None
+    told = {"name": name, "file": upload.path.name}
+    upload.keep((upload.path, body), (upload.note, json.dumps(told).encode()))
     return upload
 
 
-def left(folder: Path) -> list[Upload]:
-    """The uploads that a server took, and that are not in the base yet: of each document the last.
+def removal(folder: Path, name: str) -> Removal:
+    """The removal of a document, once it is on the disk in a folder."""
+    gone = Removal(folder / f"{secrets.token_hex(12)}.json", name)
+    gone.keep((gone.note, json.dumps({"name": name, "removed": True}).encode()))
+    return gone
+
+
+def check_there(kb: KnowledgeBase, name: str) -> None:
+    """Refuse a document that is not in the base."""
+    if name not in {each for each, _, _ in kb.sources()}:
+        raise Refusal(404, f"there is no document {name[:200]!r}; GET /v1/documents lists them")
+
+
+def left(folder: Path) -> list[Sent]:
+    """The changes that a server took, and that are not made yet: of each document the last of each kind.
 
     Halves that a kill left are removed, once they are so old that no server is writing them any more.
     """
     _remove_halves(folder)
-    found: list[tuple[int, Upload]] = []
+    found: list[tuple[int, Sent]] = []
     for path in folder.glob("*.json"):
         try:
             told = json.loads(path.read_text("utf-8"))
-            upload = Upload(path.parent / Path(str(told["file"])).name, checked_name(str(told["name"])))
-            sent = path.stat().st_mtime_ns
+            sent = _told(path, told)
+            when = path.stat().st_mtime_ns
         except (ValueError, KeyError, TypeError, OSError):
             continue  # half-written
-        if upload.path.is_file():
-            found.append((sent, upload))
+        if sent.path.is_file():
+            found.append((when, sent))
         else:
-            upload.drop()  # it is in the base, and a kill came before this was removed
-    last: dict[str, Upload] = {}
+            sent.drop()  # it is in the base, and a kill came before this was removed
+    last: dict[tuple[str, str], Sent] = {}
     for _, each in sorted(found, key=lambda one: one[0]):
-        if each.name in last:
-            last[each.name].drop()
-        last[each.name] = each
+        if earlier := last.pop((each.kind, each.name), None):
+            earlier.drop()
+        last[each.kind, each.name] = each
     return list(last.values())
+
+
+def _told(note: Path, told: dict[str, object]) -> Sent:
+    """What a note is about."""
+    name = str(told["name"])
+    if told.get("removed"):
+        return Removal(note, name)
+    return Upload(note.parent / Path(str(told["file"])).name, checked_name(name))
 
 
 def _remove_halves(folder: Path) -> None:

@@ -16,7 +16,7 @@ from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.base import Base
 from demur.serving.answering.service import Service
 from demur.serving.guards import uploads
-from demur.serving.guards.uploads import Unreadable, Upload
+from demur.serving.guards.uploads import Sent, Unreadable
 from demur.serving.messages.base_bodies import Changed, Document, Documents, Job
 from demur.serving.messages.problems import Refusal, responses
 from demur.serving.process.jobs import Job as Running
@@ -25,7 +25,6 @@ from demur.serving.server import Server, busy
 REFUSED = responses(401, 403, 404, 408, 413, 415, 422, 429, 503)
 _WAIT = 2.0  # seconds that a request waits for its job; then it is told the job
 _LOOK = 5.0  # seconds between two looks for passages without vectors, which others may have added
-_OVERTAKEN = "another server on this knowledge base added it, or a newer version of it"
 _SENT = {
     "requestBody": {
         "required": True,
@@ -85,11 +84,7 @@ def paths(server: Server) -> APIRouter:
             raise Refusal(415, f"{what}, as with curl --data-binary @FILE and ?name=FILE")
         called, body = uploads.checked_name(name), await request.body()
         upload = await asyncio.to_thread(uploads.spooled, base.uploads, called, body)
-        try:
-            return await _answer(server, _putting(server, upload), 201)
-        except Refusal:  # it says that nothing was kept
-            await asyncio.to_thread(upload.drop)
-            raise
+        return await _answer_sent(server, upload, 201)
 
     @router.delete(
         "/v1/documents",
@@ -99,28 +94,17 @@ def paths(server: Server) -> APIRouter:
     )
     async def remove(name: Name) -> Response:
         """It is not found any more; a file on the disk stays where it is."""
-        server.base(True)
+        base = server.base(True)
         server.writer.check_room()
 
         def check(kb: KnowledgeBase) -> None:
             kb.check_writable()
-            if name not in {each for each, _, _ in kb.sources()}:
-                raise Refusal(404, f"there is no document {name[:200]!r}; GET /v1/documents lists them")
-
-        def without(kb: KnowledgeBase) -> dict[str, Any]:
-            check(kb)
-            report = kb.remove(name)[0]
-            told = {"name": name, "status": report.status, "passages": 0, "generation": kb.generation}
-            return {**told, "note": report.reason or None}
-
-        async def work(job: Running) -> dict[str, Any]:
-            told = await server.written(without)
-            await _supersede(server, name)
-            return told
+            uploads.check_there(kb, name)
 
         if not any(job.kind == "add" and job.about == name for job in server.jobs.running()):
             await server.looked(check)  # nobody waits for those who write, to be told that it is not there
-        return await _answer(server, server.jobs.start("remove", name, work), 200)
+        removal = await asyncio.to_thread(uploads.removal, base.uploads, name)
+        return await _answer_sent(server, removal, 200)
 
     @router.post(
         "/v1/documents/update",
@@ -156,13 +140,13 @@ def paths(server: Server) -> APIRouter:
 
 async def begin(server: Server, service: Service) -> None:
     """Let the service answer; what was sent before the server was stopped goes in before what comes now."""
-    left: list[Upload] = []
+    left: list[Sent] = []
     if service.base is not None and not server.settings.read_only:
         left = await asyncio.to_thread(uploads.left, service.base.uploads)
     server.service = service
-    for upload in left:
-        _log.info("adding a document that was sent before the server was stopped")
-        _putting(server, upload)
+    for sent in left:
+        _log.info("making a change that was sent before the server was stopped: %s a document", sent.kind)
+        _putting(server, sent)
 
 
 async def tend(server: Server) -> None:
@@ -207,28 +191,33 @@ def _embed(server: Server, base: Base) -> int:
         kb.close()
 
 
-def _putting(server: Server, upload: Upload) -> Running:
-    """The job that takes an upload in; one that cannot be read is dropped, and the job says why."""
+def _putting(server: Server, sent: Sent) -> Running:
+    """The job that makes a change; one that can never be made is dropped, and the job says why."""
 
     async def work(job: Running) -> dict[str, Any]:
         try:
-            report, generation = await server.written(lambda kb: (upload.put(kb), kb.generation))
+            report, generation = await server.written(lambda kb: (sent.put(kb), kb.generation))
+        except Refusal:
+            await asyncio.to_thread(sent.drop)
+            raise
         except DemurError as error:
             later = isinstance(error, DataError) and not isinstance(error, Unreadable)
             if later or busy(error) is not None:  # it is taken in at the next start
-                server.put_off.append(upload)
+                server.put_off.append(sent)
             else:
-                await asyncio.to_thread(upload.drop)
+                await asyncio.to_thread(sent.drop)
             raise
-        told = {"name": upload.name, "generation": generation}
+        told = {"name": sent.name, "generation": generation}
         if report is None:
-            return {**told, "status": "overtaken", "passages": 0, "note": _OVERTAKEN}
-        await _supersede(server, upload.name)
-        server.new.set()
-        job.done = job.total = report.passages
-        return {**told, "status": report.status, "passages": report.passages, "note": None}
+            return {**told, "status": "overtaken", "passages": 0, "note": sent.overtaken}
+        await _supersede(server, sent.name)
+        if report.passages:
+            server.new.set()
+            job.done = job.total = report.passages
+        note = report.reason or None
+        return {**told, "status": report.status, "passages": report.passages, "note": note}
 
-    return server.jobs.start("add", upload.name, work)
+    return server.jobs.start(sent.kind, sent.name, work)
 
 
 async def _supersede(server: Server, name: str) -> None:
@@ -237,6 +226,15 @@ async def _supersede(server: Server, name: str) -> None:
     server.put_off = [each for each in server.put_off if each not in older]
     for each in older:
         await asyncio.to_thread(each.drop)
+
+
+async def _answer_sent(server: Server, sent: Sent, status: int) -> Response:
+    """The same for a change that lies on the disk: a refusal says that nothing was kept of it."""
+    try:
+        return await _answer(server, _putting(server, sent), status)
+    except Refusal:
+        await asyncio.to_thread(sent.drop)
+        raise
 
 
 async def _answer(server: Server, job: Running, status: int) -> Response:
