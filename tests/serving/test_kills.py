@@ -16,20 +16,25 @@ import pytest
 from demur.kb.folder import KnowledgeBase
 from demur.kb.store.folder import UPLOADS
 from demur.serving.guards import uploads
+from demur.serving.messages.problems import Refusal
 from serving.based import made
 from serving.made import wait_until
 
 TURNS = 30
 
 
-def write(url: str, whose: str, sent: set[str], labelled: set[str]) -> None:
-    """Send documents and labels until the server is gone, and note what it has acknowledged."""
+def write(url: str, whose: str, sent: set[str], dropped: set[str], labelled: set[str]) -> None:
+    """Send documents and labels until the server is gone, and note what it acknowledged; one removes them."""
     with httpx.Client(base_url=url, timeout=60) as client, suppress(httpx.HTTPError):
         for number in count():
             name = f"note-{whose}-{number}.md"
             text = f"Note {whose} number {number} says {name}.\n"
             answer = client.post("/v1/documents", params={"name": name}, content=text.encode())
             sent |= {name} if answer.status_code in (201, 202) else set()
+            if whose.endswith("-0"):
+                sent -= {name}
+                answer = client.delete("/v1/documents", params={"name": name})
+                dropped |= {name} if answer.status_code in (200, 202) else set()
             answer = client.post("/v1/labels", json={"question": f"about {name}?", "right": []})
             labelled |= {f"about {name}?"} if answer.status_code == 201 else set()
 
@@ -38,6 +43,7 @@ def write(url: str, whose: str, sent: set[str], labelled: set[str]) -> None:
 def test_what_was_acknowledged_survives_kills(tmp_path: Path) -> None:
     path = made(tmp_path)
     sent: set[str] = set()
+    dropped: set[str] = set()
     labelled: set[str] = set()
     for turn in range(TURNS):
         before = len(sent) + len(labelled)
@@ -48,7 +54,8 @@ def test_what_was_acknowledged_survives_kills(tmp_path: Path) -> None:
             told = iter(server.stderr.readline, "")  # of what was sent before the kill, too
             assert any(json.loads(line)["message"] == "ready" for line in told)
             writing = [
-                threading.Thread(target=write, args=(url, f"{turn}-{n}", sent, labelled)) for n in range(3)
+                threading.Thread(target=write, args=(url, f"{turn}-{n}", sent, dropped, labelled))
+                for n in range(3)
             ]
             for each in writing:
                 each.start()
@@ -57,13 +64,17 @@ def test_what_was_acknowledged_survives_kills(tmp_path: Path) -> None:
             for each in writing:
                 each.join()
     kb = KnowledgeBase(path)
-    for upload in uploads.left(path / UPLOADS):  # as the next server does
-        upload.put(kb)
+    for change in uploads.left(path / UPLOADS):  # as the next server does
+        with suppress(Refusal):  # it was removed, and a kill came before that was noted
+            change.put(kb)
+        change.drop()
     orphan = path / UPLOADS / "0.json"
     orphan.write_text(
         json.dumps({"name": "a.md", "file": "0.md"}), "utf-8"
     )  # a kill came between two removals
     assert not uploads.left(path / UPLOADS) and not orphan.exists()
     kb.refresh()
-    assert sent and sent <= {name for name, _, _ in kb.sources()}
+    names = {name for name, _, _ in kb.sources()}
+    assert sent and sent <= names
+    assert dropped and not dropped & names
     assert labelled and labelled <= {each.question for each in kb.labels()}
