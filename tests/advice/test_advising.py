@@ -50,7 +50,7 @@ def test_where_training_wins_it_is_recommended() -> None:
 def test_where_words_are_enough_the_simplest_is_recommended() -> None:
     found = advise(made.pools(40, by_words=True), 5)
     assert found.method.name == "bm25"
-    assert "until a trained net caught up" in found.labels and found.curve is None
+    assert "no trained net caught up with rankers that need none" in found.labels and found.curve is None
     few = [trial for trial in found.skipped if trial.method.labels]
     assert few and all("40 labels are far too few" in trial.skipped for trial in few)
 
@@ -155,6 +155,9 @@ def test_evidence_names_the_data_that_are_alike(monkeypatch: pytest.MonkeyPatch)
         "4 more allow measurements on your own pools; on ToyQA it took about 16 labelled questions until a "
         "trained net caught up with rankers that need none"
     )
+    known = Evidence.from_json({"datasets": [{**one, "without": 0.8}]})
+    said = advise(made.pools(4, by_words=True), 5).labels
+    assert said.endswith("caught up with rankers that need none, with up to 32 labelled questions")
 
 
 @pytest.mark.parametrize(("mean", "tried"), [(0.9, True), (0.7, False)])

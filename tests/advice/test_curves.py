@@ -68,5 +68,4 @@ def test_where_a_published_curve_reaches_a_target() -> None:
     points = [(10, 0.5), (40, 0.6), (160, 0.7)]
     assert wins_at(points, 0.5) == 10
     assert wins_at(points, 0.65) == pytest.approx(80)
-    assert 160 < wins_at(points, 0.72) < math.inf
-    assert wins_at([(10, 0.5), (40, 0.6)], 0.7) == math.inf
+    assert wins_at(points, 0.72) == math.inf  # a law through it would go on; nobody measured that

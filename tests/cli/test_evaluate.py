@@ -211,4 +211,7 @@ def test_judged_questions_that_a_run_lacks_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text("q1 0 d1 1\nq2 0 d2 1\nq3 0 d3 0\n")
     words = "evaluate", "--run", tmp_path / "a.run", "--qrels", tmp_path / "a.qrels"
     assert "1 question with right answers not in it, counted as not answered" in call(*words).stderr
-    assert "1 question with right answers not in it, left out" in call(*words, "--convention", "trec").stderr
+    for trec in "trec", "trec(no_positive=skip)":
+        found = call(*words, "--convention", trec)
+        assert "1 question with right answers not in it, left out" in found.stderr
+        assert "skipped (no positive, or not judged, or not in the run)" in found.stdout

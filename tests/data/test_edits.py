@@ -42,6 +42,12 @@ def test_short_and_long_forms() -> None:
     assert edits.shortened("undo nothing, isnot") == "undo nothing, isnot"
 
 
+@pytest.mark.parametrize("text", ["ı am the baker", "İt is fine", "it iſ fine", "Anna’s bakery", "’tis"])
+def test_contractions_leave_all_else_as_it_is(text: str) -> None:
+    assert edits.lengthened(text) == text
+    assert edits.shortened(text) == text
+
+
 def test_numbers_in_words_leave_years_dates_and_parts_alone() -> None:
     assert edits.numbers_in_words("7 of 12 at 3.5, 1,000, $5, 20% on 3/4 in 1999; 20.") == (
         "seven of twelve at 3.5, 1,000, $5, 20% on 3/4 in 1999; twenty."

@@ -190,7 +190,7 @@ def test_large_blocks_keep_their_digits() -> None:
         (" P @1 ", "P@1"),
         ("nDCG(gain=exp)@10", "nDCG(gain=exp)@10"),
         ("nDCG( rel=2,gain='exp' )@10", "nDCG(gain=exp, rel=2)@10"),
-        ("P(rel=1)@5", "P@5"),
+        ("P(rel=1)@5", "P(rel=1)@5"),
         ("MAP@1000000", "MAP@1000000"),
     ],
 )
@@ -199,6 +199,11 @@ def test_one_spelling_that_parses_back(text: str, spelled: str) -> None:
     assert str(found) == repr(found) == spelled
     assert measure(spelled) == found
     assert hash(measure(spelled)) == hash(found)
+
+
+def test_a_label_that_is_named_counts_whatever_the_data_say() -> None:
+    assert str(MAP.from_label(2)) == "MAP(rel=2)" and MAP.from_label(1) == MAP
+    assert MAP(rel=1).from_label(3) == MAP(rel=1) and nDCG.from_label(3) == nDCG
 
 
 def test_the_same_spelling_in_python() -> None:

@@ -255,7 +255,8 @@ def _labels_needed(known: OtherData | None) -> str:
     if known is None or math.isnan(known.labels):
         return "how many it takes to train a net is unknown, as no learning curve was measured"
     if math.isinf(known.labels):
-        return f"on {known.curves} no trained net caught up with rankers that need no labels, with any number"
+        tried = f"with up to {known.most:,} labelled questions"
+        return f"on {known.curves} no trained net caught up with rankers that need none, {tried}"
     many = f"about {curves.rounded(known.labels)} labelled questions"
     return f"on {known.curves} it took {many} until a trained net caught up with rankers that need none"
 

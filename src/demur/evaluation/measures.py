@@ -42,14 +42,17 @@ class Measure:
         return replace(self, at=int(at))
 
     def __call__(self, **settings: Setting) -> Self:
-        """The same measure with other settings; those that are the default are not spelled."""
+        """The same measure with other settings; those that are the default are not spelled.
+
+        But for `rel`: from which label an answer is right may be another default of the data.
+        """
         merged = {**dict(self.settings), **settings}
         defaults = self._defaults()
         for key, value in merged.items():
             if key not in defaults:
                 raise UsageError(f"{self.name} has no setting {key!r}; it takes {', '.join(defaults)}")
             _check(self.name, key, value)
-        kept = {key: value for key, value in merged.items() if value != defaults[key]}
+        kept = {key: value for key, value in merged.items() if value != defaults[key] or key == "rel"}
         return replace(self, settings=tuple(sorted(kept.items())))
 
     def __str__(self) -> str:
@@ -69,12 +72,12 @@ class Measure:
         return int(dict(self.settings).get("rel", 1))
 
     def from_label(self, lowest: int) -> Self:
-        """The measure of answers that are right from this label on, unless it names a label above 1 itself.
+        """The measure of answers that are right from this label on, unless it names a label itself.
 
         Graded gains are the measure of all labels: those stay as they are.
         """
         own = "rel" in dict(self.settings) or "gain" in self._defaults()
-        return self if own or "rel" not in self._defaults() else self.__call__(rel=lowest)
+        return self if own or lowest == 1 or "rel" not in self._defaults() else self.__call__(rel=lowest)
 
     def values(self, ranked: Ranked) -> FloatArray:
         """One value per pool; NaN where the convention leaves the pool out."""

@@ -71,6 +71,17 @@ def test_no_threshold_counts_all_that_were_labelled() -> None:
     assert calibrate("overlap", pools(100), refused.value.lowest).certificate.risk == refused.value.lowest
 
 
+def test_labels_that_the_qualifier_learnt_from_count_among_those_that_were_given() -> None:
+    right = [
+        Pool.of(QUESTION, [" ".join(QUESTION.split()[: 1 + n % 3]), "nothing at all"], [1, 0], id=f"r{n}")
+        for n in range(60)
+    ]
+    with pytest.raises(NoThreshold) as refused:
+        calibrate("overlap", right[:30], 0.1, qualifier="learned(features=margin)")
+    assert refused.value.questions == 30 and refused.value.more == 30
+    assert calibrate("overlap", right, 0.1, qualifier="learned(features=margin)").certificate.errors == 0
+
+
 def test_pools_without_labels_make_the_thresholds() -> None:
     blank = [Pool.of(pool.question, pool.answers, id=pool.id) for pool in pools(200, seed=9, name="blank")]
     made = calibrate("overlap", pools(400), 0.1, 0.9, grid=blank)

@@ -134,6 +134,7 @@ class OtherData:
     figure: Figure | None
     labels: float  # questions with which a trained method was level; infinite if none was, NaN if unknown
     curves: str = ""  # where that was
+    most: int = 0  # questions that were tried there
     instead: Method | None = None  # one that has no fair figure there
     elsewhere: Dataset | None = None  # where that one was clearly better
 
@@ -154,8 +155,9 @@ def by_evidence(profile: Profile, methods: Sequence[Method], evidence: Evidence)
         taken = next(method for method in known if dataset.figures[method.name].mean >= enough)
         labels = math.nan if curved is None else _labels(curved)
         where = curved.name if curved else ""
+        most = max((points[-1][0] for points in curved.curves.values() if points), default=0) if curved else 0
         better = _instead(taken, dataset, methods, alike)
-        return OtherData(taken, dataset, dataset.figures[taken.name], labels, where, *better)
+        return OtherData(taken, dataset, dataset.figures[taken.name], labels, where, most, *better)
     return None
 
 

@@ -101,13 +101,13 @@ def nested(count: int, smallest: int = 8, steps: int = 5) -> tuple[int, ...]:
 
 
 def wins_at(points: Sequence[tuple[int, float]], target: float) -> float:
-    """How many questions a curve of means takes to reach a target; infinite where it does not."""
+    """With how many questions a curve of means was at a target; infinite where it never was."""
     sizes, means = (np.array(column, np.float64) for column in zip(*points, strict=True))
     above = np.flatnonzero(means >= target)
-    if len(above):
-        place = int(above[0])
-        if place == 0:
-            return float(sizes[0])
-        share = (target - means[place - 1]) / (means[place] - means[place - 1])
-        return float(np.exp(np.log(sizes[place - 1]) + share * np.log(sizes[place] / sizes[place - 1])))
-    return level(sizes, means - target) if len(sizes) > 2 else math.inf
+    if not len(above):
+        return math.inf
+    place = int(above[0])
+    if place == 0:
+        return float(sizes[0])
+    share = (target - means[place - 1]) / (means[place] - means[place - 1])
+    return float(np.exp(np.log(sizes[place - 1]) + share * np.log(sizes[place] / sizes[place - 1])))

@@ -52,7 +52,7 @@ def calibrate(
     method: Annotated[
         str,
         typer.Option(
-            help="ltt (learn then test) or bonferroni. Others, for comparison only, keep no promise."
+            help="ltt (learn then test), bonferroni or sgr. Others, for comparison only, keep no promise."
         ),
     ] = "ltt",
     grid: Annotated[

@@ -90,7 +90,7 @@ def shortened(text: str) -> str:
 
 def lengthened(text: str) -> str:
     """``don't`` as ``do not`` and its like, wherever they stand."""
-    return _replaced(text.replace("’", "'"), _LONG)
+    return _replaced(text, _LONG)
 
 
 def numbers_in_words(text: str) -> str:
@@ -119,7 +119,10 @@ def _other_digits(number: str, draws: np.random.Generator) -> str:
 
 def _replaced(text: str, pairs: Mapping[str, str]) -> str:
     def other(found: re.Match[str]) -> str:
-        new = pairs[found[0].lower()]
+        new = pairs.get(found[0].lower().replace("’", "'"))
+        if new is None:  # letters that only look alike to the expression, as ı is i to it
+            return found[0]
         return new[0].upper() + new[1:] if found[0][0].isupper() else new
 
-    return re.sub(rf"(?<!\w)(?:{'|'.join(map(re.escape, pairs))})(?!\w)", other, text, flags=re.IGNORECASE)
+    known = "|".join(map(re.escape, pairs)).replace("'", "['’]")
+    return re.sub(rf"(?<!\w)(?:{known})(?!\w)", other, text, flags=re.IGNORECASE)

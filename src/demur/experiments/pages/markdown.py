@@ -92,7 +92,8 @@ def section(table: Table, results: Path, found: Sequence[Cell] | None = None, se
             pools = max(cell.pools for cell in these)
             quiet = marks.silent(table, column, results)
             grid_ = curve_grid(table, these) if table.kind == "curves" else column_grid(table, these, quiet)
-            counted_ = f"{pools:,} pools" if column.data and pools else "not run"
+            of = "of " if table.kind == "curves" else ""  # those without a right answer are among them
+            counted_ = f"{of}{pools:,} pools" if column.data and pools else "not run"
             parts += [f"### {column.name} ({counted_})", grid_, *marks.footnotes(table, these, quiet)]
     missing = _missing(table, found)
     if missing:

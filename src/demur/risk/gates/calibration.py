@@ -64,6 +64,9 @@ class Calibration:
             method=method,
             starts=starts,
             seed=seed,
+            judged=int(answers.predicted.sum())
+            + len(known)
+            - len(ordered),  # with those that were learnt from
         )
         facts = {
             "seed": seed,

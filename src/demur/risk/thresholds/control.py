@@ -134,20 +134,23 @@ class Evidence:
         method: str = "ltt",
         starts: int = STARTS,
         seed: int = 0,
+        judged: int | None = None,
     ) -> Evidence:
         """Questions parted by chance: a tenth, at most 1,000, make the thresholds, the others are tested.
 
         A tenth places the thresholds well enough: a fifth certifies less. Confidences of other questions,
         which nobody need have judged, save it; so does a method that takes thresholds from what it tests.
+        `judged` is how many were labelled, if that is more than are here.
         """
         m = len(confidence)
+        labelled = m if judged is None else judged
         if others is not None or grid is not None or method not in _USE_GRID:
             thresholds = None if grid is None else as_grid(grid)
-            return cls(Labelled.of(confidence, wrong), m, others, thresholds, method, starts)
+            return cls(Labelled.of(confidence, wrong), labelled, others, thresholds, method, starts)
         order = np.random.default_rng(seed).permutation(m)
         apart, tested = np.split(order, [min(-(-m // 10), _APART)])
-        labelled = Labelled.of(confidence[tested], np.asarray(wrong)[tested])
-        return cls(labelled, m, confidence[apart], None, method, starts)
+        kept = Labelled.of(confidence[tested], np.asarray(wrong)[tested])
+        return cls(kept, labelled, confidence[apart], None, method, starts)
 
     def choice(self, risk: float, delta: float) -> Choice | None:
         """The loosest threshold that passes, or None."""
