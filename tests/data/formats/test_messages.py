@@ -209,7 +209,7 @@ def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
 CANDIDATE = {"id": "a", "text": "so"}
 TABLES: list[tuple[dict[str, list[object]], str]] = [
     ({"id": ["q"]}, "a.parquet: no columns called question and answer in the header ('id'); begin with a header such as question,answer,label"),
-    ({"question": ["q", "q"], "answer": ["a", "b"], "label": [1.0, 0.5]}, f"a.parquet:2: label 0.5 is not a whole number; {LABEL}"),
+    ({"question": ["q", "q"], "answer": ["a", "b"], "label": [1.0, 0.5]}, f"a.parquet: row 2: label 0.5 is not a whole number; {LABEL}"),
     ({"question": ["q", None], "answer": ["a", "b"]}, "a.parquet: row 2: 'question' is null, not text; write a text, or leave the row out"),
     ({"Query": ["q", "q"], "passage": ["a", None], "label": [1, 0]}, "a.parquet: row 2: 'passage' is null, not text; write a text, or leave the row out"),
     ({"id": ["q"], "question": [None], "candidates": [[CANDIDATE]]}, "a.parquet: row 1: 'question' is null, not text; write 'question' in quotes"),

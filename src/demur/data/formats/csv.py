@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from demur.data.formats.shared import columns
+from demur.data.formats.shared.checks import Place
 from demur.errors import DataError
 from demur.files import LONGEST_LINE, opened, raw_lines, replacing
 from demur.types import Pool
@@ -21,10 +22,10 @@ _LONGEST = LONGEST_LINE  # characters in a field; Python's own limit is 131,072
 
 def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
-    return columns.pools(_cells(path), path, header=True)
+    return columns.pools(_cells(path), header=True)
 
 
-def _cells(path: str | Path) -> Iterator[tuple[int, Sequence[str]]]:
+def _cells(path: str | Path) -> Iterator[tuple[Place, Sequence[str]]]:
     csv.field_size_limit(
         max(csv.field_size_limit(), _LONGEST)
     )  # one limit for the whole process: only raise it
@@ -41,7 +42,7 @@ def _cells(path: str | Path) -> Iterator[tuple[int, Sequence[str]]]:
                 f"broken CSV in the row that starts here ({error})", path=path, line=line, fix=fix
             ) from None
         if len(row) > 1 or (row and not row[0].isspace()):
-            yield line, row
+            yield Place(path, line), row
 
 
 def _text(path: str | Path) -> Iterator[str]:

@@ -38,7 +38,7 @@ def read_pools(path: str | Path) -> Iterator[Pool]:
         elif "positive" in first:
             yield from _tuples(again)
         else:
-            yield from gathered(_pairs(again), path)
+            yield from gathered(_pairs(again))
 
 
 def _lists(lines: Lines) -> Iterator[Pool]:
@@ -70,7 +70,7 @@ def _pairs(lines: Lines) -> Iterator[Row]:
         question = text_of(line, _key(line, _QUESTIONS), place)
         answer = text_of(line, _key(line, _ANSWERS), place)
         mark = label(line.get(_key(line, _MARKS)), place)
-        yield Row("", question, "", answer, mark, place.line or 0)
+        yield Row("", question, "", answer, mark, place)
 
 
 def _key(line: Object, names: tuple[str, ...]) -> str:

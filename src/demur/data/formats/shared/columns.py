@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from demur.data.formats.shared.checks import Place, label, number, shown, unwritable
 from demur.data.formats.shared.rows import NO_EXTRA, Row, gathered
-from demur.errors import DataError
 from demur.types import Candidate, Pool
 
 _NAMES = {
@@ -38,12 +37,11 @@ class Columns(NamedTuple):
     width: int
 
 
-def pools(cells: Iterator[tuple[int, Sequence[str]]], path: str | Path, *, header: bool) -> Iterator[Pool]:
-    """Pools from numbered rows of cells; where no header is needed, the first row may still be one."""
-    for line, first in cells:
-        place = Place(path, line or None)  # the names of a parquet file stand on no line
+def pools(cells: Iterator[tuple[Place, Sequence[str]]], *, header: bool) -> Iterator[Pool]:
+    """Pools from rows of cells, each with its place; where no header is needed, the first may still be one."""
+    for place, first in cells:
         if "question" in (roles := [role_of(name) for name in first]) and "answer" in roles:
-            yield from gathered(_rows(cells, _named(first, roles, place), path), path)
+            yield from gathered(_rows(cells, _named(first, roles, place)))
         elif header:
             what = f"no columns called question and answer in the header ({shown(', '.join(first))})"
             semicolons = len(first) == 1 and ";" in first[0]
@@ -53,8 +51,8 @@ def pools(cells: Iterator[tuple[int, Sequence[str]]], path: str | Path, *, heade
             what = "1 column where question, answer and label were expected"
             raise place.error(what, "separate the columns by tabs")
         else:
-            again = chain([(line, first)], cells)
-            yield from gathered(_rows(again, _by_place(len(first)), path), path)
+            again = chain([(place, first)], cells)
+            yield from gathered(_rows(again, _by_place(len(first))))
 
 
 def role_of(name: str) -> str:
@@ -76,22 +74,22 @@ def _by_place(width: int) -> Columns:
     return Columns(roles, tuple((n, f"column{n + 1}") for n in range(3, width)), width)
 
 
-def _rows(cells: Iterable[tuple[int, Sequence[str]]], columns: Columns, path: str | Path) -> Iterator[Row]:
+def _rows(cells: Iterable[tuple[Place, Sequence[str]]], columns: Columns) -> Iterator[Row]:
     question, answer = columns.roles["question"], columns.roles["answer"]
     mark, question_id, answer_id = (columns.roles.get(role) for role in ("label", "question_id", "answer_id"))
     extras, width = columns.extras, columns.width
-    for line, row in cells:
+    for place, row in cells:
         if len(row) != width:
             what = f"{len(row)} column{'s' * (len(row) != 1)} where the first line has {width}"
-            raise DataError(what, path=path, line=line, fix=_FIX)
+            raise place.error(what, _FIX)
         yield Row(
             "" if question_id is None else row[question_id],
             row[question],
             "" if answer_id is None else row[answer_id],
             row[answer],
-            None if mark is None else label(row[mark], Place(path, line)),
-            line,
-            _extra(row, extras, Place(path, line)) if extras else NO_EXTRA,
+            None if mark is None else label(row[mark], place),
+            place,
+            _extra(row, extras, place) if extras else NO_EXTRA,
         )
 
 
