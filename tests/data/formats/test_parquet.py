@@ -99,6 +99,8 @@ WRONG = [
     (odd(question=b"q"), "row 1: 'question' is of the kind bytes, not text"),
     (odd(extra=1), "a.parquet: row 1: 'extra' is a number, not text; write 'extra' in quotes"),
     ({"question": [b"q"], "answer": ["a"]}, "row 1: 'question' is binary, not text; cast that column"),
+    ({"question": ["q"], "answer": [["a", "b"]]}, "row 1: 'answer' is a list, not text; write one text to a"),
+    ({"question": [{"en": "q"}], "answer": ["a"]}, "row 1: 'question' is an object, not text"),
     ({"question": ["q"], "answer": ["a"], "label": ["yes"]}, "a.parquet: row 1: label 'yes' is not a whole"),
     ({"question": ["q"] * 2, "answer": ["a"] * 2, "answer_id": ["1"] * 2}, "row 2: answer id '1' occurs"),
     ({"question": ["q"], "answer": ["a"], "x": FAR}, "the column 'x' cannot be read"),

@@ -27,6 +27,7 @@ from demur.data.formats.shared.jsonlines import (
     checked_extra,
     encoded,
     id_of,
+    kind,
     list_of,
     other_keys,
     text_of,
@@ -104,6 +105,10 @@ def _cells(table: Any, path: str | Path) -> Iterator[tuple[Place, list[str]]]:
                 raise place.error(f"{name!r} is binary, not text", "cast that column to text")
             _left_out(path, name)
             row[name] = None
+        for name, value in row.items():
+            if roles[name] and isinstance(value, list | dict):
+                fix = "write one text to a row; lists of answers go into a column 'candidates'"
+                raise place.error(f"{name!r} is {kind(value)}, not text", fix)
         yield place, [_cell(value, roles[name]) for name, value in row.items()]
 
 

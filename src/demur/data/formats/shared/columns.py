@@ -38,7 +38,7 @@ class Columns(NamedTuple):
 
 
 def pools(cells: Iterator[tuple[Place, Sequence[str]]], *, header: bool) -> Iterator[Pool]:
-    """Pools from rows of cells, each with its place; where no header is needed, the first may still be one."""
+    """Pools from rows of cells with their places; where no header is needed, the first may still be one."""
     for place, first in cells:
         if "question" in (roles := [role_of(name) for name in first]) and "answer" in roles:
             yield from gathered(_rows(cells, _named(first, roles, place)))
