@@ -124,6 +124,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.jsonl", '{"query": "q", "pos": [1]}', "a.jsonl:1: item 1 of 'pos' is a number, not text; leave it out or correct it"),
     ("a.jsonl", '{"query": "q", "docs": ["a"], "labels": [1, 0]}', "a.jsonl:1: 'labels' is not a list as long as 'docs'; give one label per document"),
     ("a.jsonl", '{"sentence1": "q", "sentence2": "a", "score": 0.76}', f"a.jsonl:1: label 0.76 is not a whole number; {LABEL}"),
+    ("a.jsonl", '{"id": 1, "qid": 2, "query": "q", "answer": "a"}', "a.jsonl:1: two keys for the question_id, 'id' and 'qid'; rename one of them"),
     ("a.jsonl", '{"anchor": "q", "positive": "a", "negative": []}', "a.jsonl:1: 'negative' is a list, not text; write 'negative' in quotes"),
 ]  # fmt: skip
 
