@@ -20,7 +20,7 @@ from demur.parts import Parts
 from demur.scale.items import Folders, Item
 from demur.scale.job import Done, Here, score_files
 from demur.scale.work import Outcome
-from demur.scoring import Scorer
+from demur.scoring import Scorer, score_file
 from scale.jobs import Stopping, folder, same
 from scored import RANKER
 
@@ -124,6 +124,22 @@ def test_another_job_is_refused_and_restart_forgets(tmp_path: Path) -> None:
         run(source, target, Scorer(RANKER, also={"reader": "another"}))
     assert run(source, target, restart=True).resumed_pools == 0
     same(source, target, SCORER, 30)
+
+
+def test_a_job_of_one_file_is_another_job(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    one, written = str(source / "b.jsonl"), tmp_path / "o.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        run(source, target, Scorer(Stopping(at="q100")))
+    with pytest.raises(DemurError, match=r"another job .*--restart"):
+        score_file(one, str(target), RANKER, write_as="jsonl")
+    assert run(source, target).resumed_pools == 100
+    with pytest.raises(KeyboardInterrupt):
+        score_file(one, str(written), Stopping(at="q100"), pairs=30)
+    with pytest.raises(DemurError, match=r"another job .*--restart"):
+        run(source / "b.jsonl", written)
+    assert run(source / "b.jsonl", written, restart=True).resumed_pools == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "o.jsonl", "out"]
 
 
 @pytest.mark.parametrize("write_as", [None, "jsonl"])  # the same job, and another one in its place

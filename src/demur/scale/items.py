@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from demur.data.formats import parquet
 from demur.data.formats.beir import is_beir
@@ -27,8 +27,6 @@ _DONE, _BAD = "done.json", "bad.jsonl"
 
 class Folders(Parts):
     """The folder of a job of many files: for each of them it has one, in which shards wait."""
-
-    whole: ClassVar[str] = r"\d{6,}"
 
     def published(self, into: Path) -> list[Path]:
         """The files that the job of these shards has written into a folder, and that are still there."""
