@@ -101,6 +101,14 @@ def test_a_bad_line_is_told_and_left_out(tmp_path: Path, line: str | bytes, prob
     same(source, target, SCORER, 30)
 
 
+def test_a_bad_line_of_a_file_whose_name_is_no_utf_8_is_told(tmp_path: Path) -> None:
+    source = folder(tmp_path)
+    (source / os.fsdecode(b"na\xffme.jsonl")).write_text('{"question": 7}\n')
+    done = run(source, tmp_path / "out", write_as="jsonl")
+    assert (done.files, done.pools) == (4, 180)
+    assert done.bad[0]["file"] == f"{source}/na?me.jsonl"
+
+
 def test_a_bad_first_line_hides_no_other(tmp_path: Path) -> None:
     source = folder(tmp_path)
     sound = (source / "b.jsonl").read_text("utf-8")

@@ -79,9 +79,11 @@ class Item:
             return
         with replacing(note) as file:
             for row, problem in rows:
-                said = problem.encode("utf-8", "replace").decode()  # half characters cannot be written
-                told = {"file": self.source, "row": row, "problem": said}
-                file.write(json.dumps(told, ensure_ascii=False) + "\n")
+                told = {"file": self.source, "row": row, "problem": problem}
+                said = json.dumps(told, ensure_ascii=False)
+                file.write(
+                    said.encode("utf-8", "replace").decode() + "\n"
+                )  # half characters cannot be written
 
     def bad(self, number: int | None = None) -> list[dict[str, Any]]:
         """What was kept of the rows that are left out, in their order: of all, or of one shard."""
