@@ -237,12 +237,24 @@ def test_results_that_are_gone_after_such_a_kill_are_made_again(
 ) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
     killed_while_cleaning_up(source, target, monkeypatch, 2)
-    with pytest.raises(DemurError, match="out: exists already"):
+    shutil.rmtree(target)
+    assert run(source, target).resumed_pools == 0
+    same(source, target, SCORER, 30)
+
+
+@pytest.mark.parametrize("left", [3, 1, 0])
+def test_restart_after_such_a_kill_starts_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int
+) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    killed_while_cleaning_up(source, target, monkeypatch, left)
+    (target / "notes.txt").write_text("mine")
+    with pytest.raises(DemurError, match=r"out/notes.txt: exists already, and this job did not write it"):
         run(source, target, restart=True)
-    killed_while_cleaning_up(source, tmp_path / "new", monkeypatch, 2)
-    shutil.rmtree(tmp_path / "new")
-    assert run(source, tmp_path / "new").resumed_pools == 0
-    same(source, tmp_path / "new", SCORER, 30)
+    (target / "notes.txt").unlink()
+    assert run(source, target, restart=True, write_as="jsonl").resumed_pools == 0
+    assert sorted(path.name for path in target.iterdir()) == ["a.jsonl", "b.jsonl", "more"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
 
 def killed_while_cleaning_up(source: Path, target: Path, monkeypatch: pytest.MonkeyPatch, left: int) -> None:

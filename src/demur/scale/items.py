@@ -28,14 +28,21 @@ _DONE, _BAD = "done.json", "bad.jsonl"
 class Folders(Parts):
     """The folder of a job of many files: for each of them it has one, in which shards wait."""
 
-    def published(self, into: Path) -> list[Path]:
-        """The files that the job of these shards has written into a folder, and that are still there."""
-        found = []
+    def written(self) -> dict[str, int]:
+        """The files that the job of these shards has written, with their sizes."""
+        found = dict((self.finished() or {}).get("written", {}))  # as some folders may be removed by then
         for note in self.folder.glob(f"*/{_DONE}"):
             told = json.loads(note.read_text("utf-8"))
-            path = Path(told.get("target", ""))
+            found[told["target"]] = told["bytes"]
+        return found
+
+    def published(self, into: Path) -> list[Path]:
+        """Those of these files that lie in a folder, and are what they were."""
+        found = []
+        for name, size in self.written().items():
+            path = Path(name)
             inside = path.resolve().is_relative_to(into.resolve())
-            if inside and path.is_file() and path.stat().st_size == told["bytes"]:
+            if inside and path.is_file() and path.stat().st_size == size:
                 found.append(path)
         return found
 
