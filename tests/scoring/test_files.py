@@ -120,7 +120,12 @@ def test_a_dataset_by_its_id(tmp_path: Path) -> None:
         ("o.qrels", None, "scores cannot be written as 'qrels'; these can hold them: jsonl, tsv"),
         ("o.json", None, "scores cannot be written as 'squad'"),
         ("o", "asnq", "scores cannot be written as 'asnq'"),
-        ("folder", "beir", "exists already"),
+        (
+            "folder",
+            "beir",
+            "scores cannot be written as 'beir'; these can hold them: jsonl, tsv, csv, parquet",
+        ),
+        ("new", "beir", "scores cannot be written as 'beir'"),
         ("folder", "jsonl", "is a folder, not a file"),
         ("folder", None, "is a folder, not a file; name a file in it"),
         ("empty", None, "is a folder, not a file; name a file in it"),
@@ -156,7 +161,11 @@ def test_a_target_that_cannot_be_is_found_out_before_the_work(
             {"candidates": (Candidate("1", "ape", 10**20),)},
             r"o.parquet: pool 'q\d+' has the label 1000",
         ),
-        ("beir", {"candidates": (Candidate("1", "ape"),)}, r"beir: pool 'q\d+' has a candidate '1' without"),
+        (
+            "tevatron",
+            {"candidates": (Candidate("1", "ape"),)},
+            r"tevatron: pool 'q\d+' has a candidate without",
+        ),
     ],
 )
 def test_what_the_format_cannot_hold_is_told_at_its_shard(

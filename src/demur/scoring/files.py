@@ -141,8 +141,6 @@ def writable(target: str, write_as: str | None = None, more: bool = False) -> st
         raise UsageError(f"{target}: scores cannot be written as {name!r}; these can hold them: {able}")
     if name == "parquet":
         formats.parquet.needed()
-    if name == "beir" and path.exists() and (path.is_file() or any(path.iterdir())):
-        raise DataError("exists already", path=target, fix="remove it, or name another folder")
     return name
 
 
@@ -161,7 +159,8 @@ def _run_lines(pools: Iterable[Pool], path: str | Path) -> Iterator[str]:
         yield from formats.run_lines(pool.id, scores, path=path)
 
 
-_WITHOUT_SCORES = {"squad"}  # formats that can be written, but have no place for a candidate's score
+_WITHOUT_SCORES = {"squad", "beir"}  # formats that can be written, but have no place for a candidate's score:
+# in BEIR a document that is judged for two questions stands once, and would have two
 
 
 def _score(
