@@ -38,7 +38,8 @@ class Parts:
 
     def __init__(self, target: str, folder: str | Path | None = None) -> None:
         self.folder = Path(f"{Path(target)}.parts" if folder is None else folder)
-        self.joined = self.folder / f"joined.{Path(target).name}"  # the result, until it is whole
+        packed = ".gz" if Path(target).suffix == ".gz" else ""
+        self.joined = self.folder / f"joined.out{packed}"  # the result, until it is whole
 
     def shard(self, number: int) -> Path:
         """Where a shard lies, or will."""

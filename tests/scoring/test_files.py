@@ -255,6 +255,7 @@ def test_pipes_at_the_command_line(source: Path) -> None:
         (["-", "-o", "-", "--ranker", "bm25(stats=dataset)"], "reads its data twice"),
         (["-", "-o", "-", "--to", "squad"], "scores cannot be written as 'squad'"),
         (["-", "-o", "/dev/full", "--to", "jsonl"], "No space left on device"),
+        ([f"{'a' * 260}.jsonl", "-o", "-"], ".jsonl; take a shorter name"),
     ],
 )
 def test_misuse_of_pipes_is_one_line(source: Path, words: list[str], message: str) -> None:
