@@ -193,18 +193,25 @@ def test_what_cannot_be_written_again_is_told_with_its_line(source: Path, wrong:
             scoring.score_file(str(source), str(source.parent / name), RANKER)
 
 
-def test_what_depends_on_the_shards_before_is_told_of_the_target(source: Path) -> None:
+@pytest.mark.parametrize("name", ["o.csv", "o.tsv"])
+def test_an_extra_that_comes_late_has_a_column(source: Path, name: str) -> None:
     pools = [
         replace(pool, candidates=(replace(pool.candidates[0], extra={"x": "y"}),)) for pool in apart(100)
     ]
-    target = source.parent / "o.csv"
-    formats.write_pools(source, pools)
-    assert scoring.score_file(str(source), str(target), RANKER, pairs=10).pools == 100
-    formats.write_pools(source, [*apart(50), *pools[50:]])
-    with pytest.raises(
-        DemurError, match=f"^{target}: pool 'q50' has the extra 'x', for which the first pool"
-    ):
-        scoring.score_file(str(source), str(target), RANKER, pairs=10)
+    formats.write_pools(source, [*apart(5), *pools[5:8], *apart(99)[8:], pools[99]])
+    target = source.parent / name
+    with pytest.raises(RuntimeError):
+        scoring.score_file(str(source), str(target), Failing(at="q50"), pairs=10)
+    assert scoring.score_file(str(source), str(target), RANKER, pairs=10).resumed_pools == 50
+    found = [pool.candidates[0].extra.get("x") for pool in formats.read_pools(target)]
+    assert found == [None] * 5 + ["y"] * 3 + [None] * 91 + ["y"]
+
+
+def test_a_pool_that_follows_its_like_is_told_at_its_shard(source: Path) -> None:
+    formats.write_pools(source, [*apart(50), apart(50)[-1], *apart(60)[50:]])
+    target = str(source.parent / "o.csv")
+    with pytest.raises(DemurError, match=f"^{target}: pool 'q49' follows a pool of the same id; they would"):
+        scoring.score_file(str(source), target, Failing(at="q50"), pairs=10)
 
 
 def test_two_pools_with_one_id_make_no_run(source: Path) -> None:

@@ -144,7 +144,7 @@ def _alone(scorer: Scorer, pool: Pool, item: Item) -> str | Exception:
 def _line(pool: Pool, item: Item) -> str:
     line = jsonl.line(pool, item.target)
     line.encode()  # half characters fail here
-    check_held([pool], item.target, item.write_as)
+    check_held(pool, item.target, item.write_as)
     return line
 
 

@@ -60,15 +60,20 @@ def each_row(path: str | Path, format: str | None = None) -> Iterator[tuple[int,
     return enumerate(read_pools(path, format), 1) if rows is None else rows(path)
 
 
-def write_pools(path: str | Path, pools: Iterable[Pool], format: str | None = None) -> int:
-    """How many pools were written; the file appears only when all are. ``.gz`` packs it, ``-`` is stdout."""
+def write_pools(
+    path: str | Path, pools: Iterable[Pool], format: str | None = None, more: Iterable[str] = ()
+) -> int:
+    """How many pools were written; the file appears only when all are. ``.gz`` packs it, ``-`` is stdout.
+
+    A table has columns for the extras of the first pool and for more, if they are named.
+    """
     chosen = format_named(by_name(path) if format is None else format)
     if chosen.write is None:
         known = ", ".join(name for name, one in FORMATS.items() if one.write)
         raise UsageError(f"{path}: pools cannot be written as {chosen.name!r}; these can: {known}")
     stream = _Stream(pools, path)
     try:
-        chosen.write(path, stream)
+        chosen.write(path, stream, more) if chosen.table else chosen.write(path, stream)
     except UnicodeEncodeError as error:
         if stream.last is None:
             raise

@@ -57,12 +57,12 @@ def _text(path: str | Path) -> Iterator[str]:
                 raise DataError(what, path=path, line=line, fix="save the file as UTF-8") from None
 
 
-def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool], more: Iterable[str] = ()) -> None:
     """Write pools with the columns question, answer, label, question_id, answer_id, then extras."""
     with replacing(path) as file:
-        csv.writer(file).writerows(rows(pools, path))
+        csv.writer(file).writerows(rows(pools, path, more))
 
 
-def rows(pools: Iterable[Pool], path: str | Path) -> Iterator[Sequence[str]]:
+def rows(pools: Iterable[Pool], path: str | Path, more: Iterable[str] = ()) -> Iterator[Sequence[str]]:
     """The cells of each row."""
-    return (cells for _, cells in columns.table(pools, path))
+    return (cells for _, cells in columns.table(pools, path, more))

@@ -53,15 +53,15 @@ def _asnq_rows(path: str | Path) -> Iterator[Row]:
         yield Row("", cells[0], "", cells[1], int(kind == 4), place, _ASNQ[kind])
 
 
-def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool], more: Iterable[str] = ()) -> None:
     """Write pools whose texts have no tabs and line breaks."""
     with replacing(path) as file:
-        file.writelines(rows(pools, path))
+        file.writelines(rows(pools, path, more))
 
 
-def rows(pools: Iterable[Pool], path: str | Path) -> Iterator[str]:
+def rows(pools: Iterable[Pool], path: str | Path, more: Iterable[str] = ()) -> Iterator[str]:
     """The lines of a file."""
-    for pool, cells in columns.table(pools, path):
+    for pool, cells in columns.table(pools, path, more):
         line = "\t".join(cells)
         if line.count("\t") >= len(cells) or "\n" in line or "\r" in line:
             raise _broken(pool, cells, path)

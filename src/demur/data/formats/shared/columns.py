@@ -105,25 +105,40 @@ def _extra(row: Sequence[str], extras: tuple[tuple[int, str], ...], place: Place
     return found
 
 
-def table(pools: Iterable[Pool], path: str | Path) -> Iterator[tuple[Pool, list[str]]]:
-    """Rows of cells, a header first, each with its pool. The first pool says which extras have a column."""
+def table(
+    pools: Iterable[Pool], path: str | Path, more: Iterable[str] = ()
+) -> Iterator[tuple[Pool, list[str]]]:
+    """Rows of cells, a header first, each with its pool.
+
+    Extras of the first pool have a column, and so have those that are named as more.
+    """
     extras: list[str] | None = None
-    last_id = ""
-    for pool in pools:
+    for pool in apart(pools, path):
         if extras is None:
-            extras = list(dict.fromkeys(key for one in pool.candidates for key in one.extra))
+            own = (key for one in pool.candidates for key in one.extra)
+            extras = list(dict.fromkeys(chain(own, more)))
             if taken := [name for name in extras if role_of(name) or not name]:
                 what = f"has the extra {taken[0]!r}, a column of another meaning"
                 raise unwritable(pool, what, path, "rename it, or write .jsonl")
             yield pool, ["question", "answer", "label", "question_id", "answer_id", *extras]
-        _check(pool, last_id, extras, path)
-        last_id = pool.id
+        _check(pool, extras, path)
         for one in pool.candidates:
             mark = "" if one.label is None else str(int(one.label))
             yield pool, [pool.question, one.text, mark, pool.id, one.id, *_texts(one, extras, pool, path)]
 
 
-def _check(pool: Pool, last_id: str, extras: list[str], path: str | Path) -> None:
+def apart(pools: Iterable[Pool], path: str | Path) -> Iterator[Pool]:
+    """The same pools, if none follows one of the same id: in a table they would become one."""
+    last_id = None
+    for pool in pools:
+        if pool.id == last_id:
+            what = "follows a pool of the same id; they would become one"
+            raise unwritable(pool, what, path, "give it another id")
+        last_id = pool.id
+        yield pool
+
+
+def _check(pool: Pool, extras: list[str], path: str | Path) -> None:
     if not pool.candidates:
         raise unwritable(pool, "has no candidates, so it would have no row", path)
     if pool.extra:
@@ -133,10 +148,6 @@ def _check(pool: Pool, last_id: str, extras: list[str], path: str | Path) -> Non
     if not pool.id or not all(one.id for one in pool.candidates):
         raise unwritable(
             pool, "has an empty id, its own or a candidate's", path, "give it an id, or write .jsonl"
-        )
-    if pool.id == last_id:
-        raise unwritable(
-            pool, "follows a pool of the same id; they would become one", path, "give it another id"
         )
     for one in pool.candidates:
         if one.extra and (new := [key for key in one.extra if key not in extras]):
