@@ -147,6 +147,18 @@ def test_a_flat_parquet_table_with_a_null_is_left_out_whole(tmp_path: Path) -> N
     assert not (tmp_path / "out" / "flat.parquet").exists()
 
 
+def test_a_column_of_a_flat_table_may_be_called_text(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    source = folder(tmp_path)
+    table = {"question": ["a?"], "answer": ["x"], "text": ["mine"]}
+    pyarrow.parquet.write_table(pyarrow.table(table), source / "flat.parquet")
+    assert run(source, tmp_path / "out").files == 4
+    (pool,) = formats.read_pools(tmp_path / "out" / "flat.parquet")
+    assert pool.candidates[0].extra["text"] == "mine"
+
+
 def test_a_row_that_cannot_be_scored_is_left_out(tmp_path: Path) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
     pools = made(60, 60)

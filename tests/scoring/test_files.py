@@ -207,6 +207,18 @@ def test_an_extra_that_comes_late_has_a_column(source: Path, name: str) -> None:
     assert found == [None] * 5 + ["y"] * 3 + [None] * 91 + ["y"]
 
 
+@pytest.mark.parametrize("name", ["o.csv", "o.tsv", "o.parquet", "o.run"])
+def test_extras_may_have_names_that_jsonl_uses(tmp_path: Path, name: str) -> None:
+    (tmp_path / "in.csv").write_text("question,answer,text,candidates,extra\nq,a,1,2,3\nq,b,,4,\n")
+    scoring.score_file(str(tmp_path / "in.csv"), str(tmp_path / name), RANKER)
+    if name != "o.run":
+        (pool,) = formats.read_pools(tmp_path / name)
+        found = [{key: one.extra[key] for key in one.extra if key != "score"} for one in pool.candidates]
+        assert found == [{"text": "1", "candidates": "2", "extra": "3"}, {"candidates": "4"}]
+    with pytest.raises(DemurError, match=r"in.csv: pool '1' has the extra 'text', a name this format uses"):
+        scoring.score_file(str(tmp_path / "in.csv"), str(tmp_path / "o.jsonl"), RANKER)
+
+
 def test_a_pool_that_follows_its_like_is_told_at_its_shard(source: Path) -> None:
     formats.write_pools(source, [*apart(50), apart(50)[-1], *apart(60)[50:]])
     target = str(source.parent / "o.csv")

@@ -26,6 +26,7 @@ from demur.files import check_apart, is_pipe, replacing, sha256, unchanging
 from demur.parts import Parts
 from demur.rankers import Ranker
 from demur.scoring.batch import Scorer, score_batch
+from demur.scoring.shard import read_shard, write_shard
 from demur.types import Pool
 
 SHARD = 16_384  # pairs
@@ -177,10 +178,7 @@ def _score(
     written: tuple[str, str],
     check: Callable[[], None],
 ) -> tuple[Scored, list[str]]:
-    """Score the shards that are missing, as long as the check says that the files are what they were.
-
-    Also the extras that any candidate has.
-    """
+    """Score the missing shards while the check finds the files unchanged; what was done, and all extras."""
     done = scored = resumed = 0
     extras: dict[str, None] = {}
     pools = _differing(source.stream(), *written)
@@ -195,7 +193,7 @@ def _score(
                 for pool in found:
                     check_held(pool, *written)
                 with told_as(f"{part}: pool", f"{source.id}: pool"):
-                    formats.write_pools(part, found, "jsonl")
+                    write_shard(part, found, written[1])
             extras |= dict.fromkeys(key for pool in shard for one in pool.candidates for key in one.extra)
             done += len(shard)
             size = sum(len(pool) for pool in shard)
@@ -248,7 +246,7 @@ def join_shards(
     def scored() -> Iterator[Pool]:
         nonlocal found
         for part in parts.shards():
-            for pool in formats.read_pools(part, "jsonl"):
+            for pool in read_shard(part, write_as):
                 found += 1
                 yield pool
 

@@ -2,7 +2,8 @@
 
 Columns are ``question``, ``answer`` and, where there are any, ``label``, ``question_id`` (or ``id``) and
 ``answer_id``; any others are extras of the candidate, as texts, but a ``score`` is a number. Rows with one
-question that follow each other form a pool, or rows with one question id where there are ids.
+question that follow each other form a pool, or rows with one question id where there are ids. An extra called
+``text`` cannot be written as JSONL, which needs that name.
 """
 
 from __future__ import annotations
