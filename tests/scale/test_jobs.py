@@ -109,6 +109,19 @@ def test_a_bad_line_of_a_file_whose_name_is_no_utf_8_is_told(tmp_path: Path) -> 
     assert done.bad[0]["file"] == f"{source}/na?me.jsonl"
 
 
+BGE = '{"query": "q", "pos": ["a"], "neg": ["b"]}\n'
+TEVATRON = '{"query_id": "7", "query": "q", "positive_passages": [], "negative_passages": []}\n'
+
+
+@pytest.mark.parametrize(("line", "ids"), [(BGE, ["1", "3"]), (TEVATRON, ["7", "7"])])
+def test_a_bad_line_of_training_data_is_left_out(tmp_path: Path, line: str, ids: list[str]) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl").write_text(f"{line}\nbroken\n{line}")
+    done = run(tmp_path / "in", tmp_path / "out", write_as="jsonl")
+    assert [told["row"] for told in done.bad] == [3] and not done.failed
+    assert [pool.id for pool in formats.read_pools(tmp_path / "out" / "a.jsonl")] == ids
+
+
 def test_a_bad_first_line_hides_no_other(tmp_path: Path) -> None:
     source = folder(tmp_path)
     sound = (source / "b.jsonl").read_text("utf-8")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from demur.data.formats import jsonl, parquet
+from demur.data.formats import bge, jsonl, parquet, tevatron
 from demur.data.formats.known import FORMATS, Format, by_first_line, by_name, format_named
 from demur.data.formats.shared.checks import repeated, shown, unencodable, unwritable
 from demur.data.formats.trec import read_qrels, read_run, run_lines, write_qrels, write_run
@@ -48,16 +48,16 @@ def read_pools(path: str | Path, format: str | None = None) -> Iterator[Pool]:
 def each_row(path: str | Path, format: str | None = None) -> Iterator[tuple[int, Pool | DataError]]:
     """The pools of a file with the numbers of their rows; in place of a bad row, what is wrong with it.
 
-    A row is a line of JSONL or a row of parquet, which can be left out alone. Of other formats, where a pool
-    may have many lines, pools are numbered, and the first error is raised.
+    A row is a line of JSONL that holds a pool, or a row of parquet; it can be left out alone. Of other
+    formats, where a pool may have many lines, pools are numbered, and the first error is raised.
     """
     if format is None:
         try:
             format = detect(path)
         except DataError:  # the first line has keys that nobody knows; others may be sound
             format = "jsonl"
-    rows = {"jsonl": jsonl.each_row, "parquet": parquet.each_row}.get(format)
-    return enumerate(read_pools(path, format), 1) if rows is None else rows(path)
+    rows = {"jsonl": jsonl, "parquet": parquet, "bge": bge, "tevatron": tevatron}.get(format)
+    return enumerate(read_pools(path, format), 1) if rows is None else rows.each_row(path)
 
 
 def write_pools(
