@@ -244,7 +244,8 @@ def written(path: str | Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (None, errno.EPIPE):  # not of the system, or a reader that has had enough
             raise
-        fix = "free space, or write elsewhere"
+        too_long = error.errno == errno.ENAMETOOLONG
+        fix = "take a shorter name" if too_long else "free space, or write elsewhere"
         raise DataError(f"cannot be written ({error.strerror})", path=path, fix=fix) from None
 
 

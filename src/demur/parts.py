@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from demur import __version__
 from demur.errors import UsageError
@@ -29,18 +29,17 @@ _SAID = {  # what keys of the ticket mean to a user
     "shard": "the size of a shard",
 }
 _BEFORE_THE_TICKET = re.compile(rf"{_LOCK}|\.{re.escape(_TICKET)}\.\d+\.part")
+_WHOLE = re.compile(r"\d{6,}(\.jsonl)?")
 _HALF = re.compile(r"joined\..*|\.(\d{6,}|joined|job)\..*\.\d+\.part")
 
 
 class Parts:
-    """The shards of one job."""
-
-    whole: ClassVar[str] = r"\d{6,}\.jsonl"
-    """The names of shards."""
+    """The shards of one job: files, or folders of them where many files are scored."""
 
     def __init__(self, target: str, folder: str | Path | None = None) -> None:
         self.folder = Path(f"{Path(target)}.parts" if folder is None else folder)
-        self.joined = self.folder / f"joined.{Path(target).name}"  # the result, until it is whole
+        packed = ".gz" if Path(target).suffix == ".gz" else ""
+        self.joined = self.folder / f"joined.out{packed}"  # the result, until it is whole
 
     def shard(self, number: int) -> Path:
         """Where a shard lies, or will."""
@@ -82,7 +81,7 @@ class Parts:
 
     def sweep(self) -> None:
         """Remove what is ours. The ticket goes after the shards: shards without one would be nobody's."""
-        self._remove(re.compile(rf"{self.whole}|{_HALF.pattern}"))
+        self._remove(re.compile(rf"{_WHOLE.pattern}|{_HALF.pattern}"))
         (self.folder / _TICKET).unlink(missing_ok=True)
 
     def drop_joined(self) -> None:
@@ -105,7 +104,7 @@ class Parts:
 
     def shards(self) -> list[Path]:
         """The shards that are here, in order."""
-        found = [path for path in self.folder.iterdir() if re.fullmatch(self.whole, path.name)]
+        found = [path for path in self.folder.iterdir() if _WHOLE.fullmatch(path.name)]
         return sorted(found, key=lambda path: int(path.stem))
 
     @contextmanager

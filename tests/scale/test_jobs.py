@@ -101,6 +101,27 @@ def test_a_bad_line_is_told_and_left_out(tmp_path: Path, line: str | bytes, prob
     same(source, target, SCORER, 30)
 
 
+def test_a_bad_line_of_a_file_whose_name_is_no_utf_8_is_told(tmp_path: Path) -> None:
+    source = folder(tmp_path)
+    (source / os.fsdecode(b"na\xffme.jsonl")).write_text('{"question": 7}\n')
+    done = run(source, tmp_path / "out", write_as="jsonl")
+    assert (done.files, done.pools) == (4, 180)
+    assert done.bad[0]["file"] == f"{source}/na?me.jsonl"
+
+
+BGE = '{"query": "q", "pos": ["a"], "neg": ["b"]}\n'
+TEVATRON = '{"query_id": "7", "query": "q", "positive_passages": [], "negative_passages": []}\n'
+
+
+@pytest.mark.parametrize(("line", "ids"), [(BGE, ["1", "3"]), (TEVATRON, ["7", "7"])])
+def test_a_bad_line_of_training_data_is_left_out(tmp_path: Path, line: str, ids: list[str]) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl").write_text(f"{line}\nbroken\n{line}")
+    done = run(tmp_path / "in", tmp_path / "out", write_as="jsonl")
+    assert [told["row"] for told in done.bad] == [3] and not done.failed
+    assert [pool.id for pool in formats.read_pools(tmp_path / "out" / "a.jsonl")] == ids
+
+
 def test_a_bad_first_line_hides_no_other(tmp_path: Path) -> None:
     source = folder(tmp_path)
     sound = (source / "b.jsonl").read_text("utf-8")
@@ -137,6 +158,18 @@ def test_a_flat_parquet_table_with_a_null_is_left_out_whole(tmp_path: Path) -> N
     assert (done.files, done.pools, done.bad) == (3, 180, [])
     assert len(done.failed) == 1 and "flat.parquet: row 3: 'question' is null" in done.failed[0]
     assert not (tmp_path / "out" / "flat.parquet").exists()
+
+
+def test_a_column_of_a_flat_table_may_be_called_text(tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    source = folder(tmp_path)
+    table = {"question": ["a?"], "answer": ["x"], "text": ["mine"]}
+    pyarrow.parquet.write_table(pyarrow.table(table), source / "flat.parquet")
+    assert run(source, tmp_path / "out").files == 4
+    (pool,) = formats.read_pools(tmp_path / "out" / "flat.parquet")
+    assert pool.candidates[0].extra["text"] == "mine"
 
 
 def test_a_row_that_cannot_be_scored_is_left_out(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from demur.parts import Parts
 from demur.scale.items import Folders, Item
 from demur.scale.job import Done, Here, score_files
 from demur.scale.work import Outcome
-from demur.scoring import Scorer
+from demur.scoring import Scorer, score_file
 from scale.jobs import Stopping, folder, same
 from scored import RANKER
 
@@ -126,6 +126,22 @@ def test_another_job_is_refused_and_restart_forgets(tmp_path: Path) -> None:
     same(source, target, SCORER, 30)
 
 
+def test_a_job_of_one_file_is_another_job(tmp_path: Path) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    one, written = str(source / "b.jsonl"), tmp_path / "o.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        run(source, target, Scorer(Stopping(at="q100")))
+    with pytest.raises(DemurError, match=r"another job .*--restart"):
+        score_file(one, str(target), RANKER, write_as="jsonl")
+    assert run(source, target).resumed_pools == 100
+    with pytest.raises(KeyboardInterrupt):
+        score_file(one, str(written), Stopping(at="q100"), pairs=30)
+    with pytest.raises(DemurError, match=r"another job .*--restart"):
+        run(source / "b.jsonl", written)
+    assert run(source / "b.jsonl", written, restart=True).resumed_pools == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "o.jsonl", "out"]
+
+
 @pytest.mark.parametrize("write_as", [None, "jsonl"])  # the same job, and another one in its place
 def test_restart_removes_what_the_stopped_job_has_published(tmp_path: Path, write_as: str | None) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
@@ -221,12 +237,24 @@ def test_results_that_are_gone_after_such_a_kill_are_made_again(
 ) -> None:
     source, target = folder(tmp_path), tmp_path / "out"
     killed_while_cleaning_up(source, target, monkeypatch, 2)
-    with pytest.raises(DemurError, match="out: exists already"):
+    shutil.rmtree(target)
+    assert run(source, target).resumed_pools == 0
+    same(source, target, SCORER, 30)
+
+
+@pytest.mark.parametrize("left", [3, 1, 0])
+def test_restart_after_such_a_kill_starts_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: int
+) -> None:
+    source, target = folder(tmp_path), tmp_path / "out"
+    killed_while_cleaning_up(source, target, monkeypatch, left)
+    (target / "notes.txt").write_text("mine")
+    with pytest.raises(DemurError, match=r"out/notes.txt: exists already, and this job did not write it"):
         run(source, target, restart=True)
-    killed_while_cleaning_up(source, tmp_path / "new", monkeypatch, 2)
-    shutil.rmtree(tmp_path / "new")
-    assert run(source, tmp_path / "new").resumed_pools == 0
-    same(source, tmp_path / "new", SCORER, 30)
+    (target / "notes.txt").unlink()
+    assert run(source, target, restart=True, write_as="jsonl").resumed_pools == 0
+    assert sorted(path.name for path in target.iterdir()) == ["a.jsonl", "b.jsonl", "more"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
 
 def killed_while_cleaning_up(source: Path, target: Path, monkeypatch: pytest.MonkeyPatch, left: int) -> None:

@@ -120,7 +120,12 @@ def test_a_dataset_by_its_id(tmp_path: Path) -> None:
         ("o.qrels", None, "scores cannot be written as 'qrels'; these can hold them: jsonl, tsv"),
         ("o.json", None, "scores cannot be written as 'squad'"),
         ("o", "asnq", "scores cannot be written as 'asnq'"),
-        ("folder", "beir", "exists already"),
+        (
+            "folder",
+            "beir",
+            "scores cannot be written as 'beir'; these can hold them: jsonl, tsv, csv, parquet",
+        ),
+        ("new", "beir", "scores cannot be written as 'beir'"),
         ("folder", "jsonl", "is a folder, not a file"),
         ("folder", None, "is a folder, not a file; name a file in it"),
         ("empty", None, "is a folder, not a file; name a file in it"),
@@ -156,7 +161,11 @@ def test_a_target_that_cannot_be_is_found_out_before_the_work(
             {"candidates": (Candidate("1", "ape", 10**20),)},
             r"o.parquet: pool 'q\d+' has the label 1000",
         ),
-        ("beir", {"candidates": (Candidate("1", "ape"),)}, r"beir: pool 'q\d+' has a candidate '1' without"),
+        (
+            "tevatron",
+            {"candidates": (Candidate("1", "ape"),)},
+            r"tevatron: pool 'q\d+' has a candidate without",
+        ),
     ],
 )
 def test_what_the_format_cannot_hold_is_told_at_its_shard(
@@ -184,18 +193,37 @@ def test_what_cannot_be_written_again_is_told_with_its_line(source: Path, wrong:
             scoring.score_file(str(source), str(source.parent / name), RANKER)
 
 
-def test_what_depends_on_the_shards_before_is_told_of_the_target(source: Path) -> None:
+@pytest.mark.parametrize("name", ["o.csv", "o.tsv"])
+def test_an_extra_that_comes_late_has_a_column(source: Path, name: str) -> None:
     pools = [
         replace(pool, candidates=(replace(pool.candidates[0], extra={"x": "y"}),)) for pool in apart(100)
     ]
-    target = source.parent / "o.csv"
-    formats.write_pools(source, pools)
-    assert scoring.score_file(str(source), str(target), RANKER, pairs=10).pools == 100
-    formats.write_pools(source, [*apart(50), *pools[50:]])
-    with pytest.raises(
-        DemurError, match=f"^{target}: pool 'q50' has the extra 'x', for which the first pool"
-    ):
-        scoring.score_file(str(source), str(target), RANKER, pairs=10)
+    formats.write_pools(source, [*apart(5), *pools[5:8], *apart(99)[8:], pools[99]])
+    target = source.parent / name
+    with pytest.raises(RuntimeError):
+        scoring.score_file(str(source), str(target), Failing(at="q50"), pairs=10)
+    assert scoring.score_file(str(source), str(target), RANKER, pairs=10).resumed_pools == 50
+    found = [pool.candidates[0].extra.get("x") for pool in formats.read_pools(target)]
+    assert found == [None] * 5 + ["y"] * 3 + [None] * 91 + ["y"]
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.tsv", "o.parquet", "o.run"])
+def test_extras_may_have_names_that_jsonl_uses(tmp_path: Path, name: str) -> None:
+    (tmp_path / "in.csv").write_text("question,answer,text,candidates,extra\nq,a,1,2,3\nq,b,,4,\n")
+    scoring.score_file(str(tmp_path / "in.csv"), str(tmp_path / name), RANKER)
+    if name != "o.run":
+        (pool,) = formats.read_pools(tmp_path / name)
+        found = [{key: one.extra[key] for key in one.extra if key != "score"} for one in pool.candidates]
+        assert found == [{"text": "1", "candidates": "2", "extra": "3"}, {"candidates": "4"}]
+    with pytest.raises(DemurError, match=r"in.csv: pool '1' has the extra 'text', a name this format uses"):
+        scoring.score_file(str(tmp_path / "in.csv"), str(tmp_path / "o.jsonl"), RANKER)
+
+
+def test_a_pool_that_follows_its_like_is_told_at_its_shard(source: Path) -> None:
+    formats.write_pools(source, [*apart(50), apart(50)[-1], *apart(60)[50:]])
+    target = str(source.parent / "o.csv")
+    with pytest.raises(DemurError, match=f"^{target}: pool 'q49' follows a pool of the same id; they would"):
+        scoring.score_file(str(source), target, Failing(at="q50"), pairs=10)
 
 
 def test_two_pools_with_one_id_make_no_run(source: Path) -> None:
@@ -246,6 +274,7 @@ def test_pipes_at_the_command_line(source: Path) -> None:
         (["-", "-o", "-", "--ranker", "bm25(stats=dataset)"], "reads its data twice"),
         (["-", "-o", "-", "--to", "squad"], "scores cannot be written as 'squad'"),
         (["-", "-o", "/dev/full", "--to", "jsonl"], "No space left on device"),
+        ([f"{'a' * 260}.jsonl", "-o", "-"], ".jsonl; take a shorter name"),
     ],
 )
 def test_misuse_of_pipes_is_one_line(source: Path, words: list[str], message: str) -> None:

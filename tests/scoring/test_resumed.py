@@ -214,6 +214,14 @@ def test_a_kill_during_the_join_leaves_its_half_in_the_folder(
     assert len(scores(target)) == 100
 
 
+def test_a_long_name_is_no_hindrance_and_one_too_long_is_told_at_once(source: Path) -> None:
+    target = source.parent / f"{'a' * 243}.jsonl"  # with .parts as long as a name can be
+    assert scoring.score_file(str(source), str(target), RANKER, pairs=30).pools == 100
+    assert sorted(path.name for path in source.parent.iterdir()) == [target.name, "in.jsonl"]
+    with pytest.raises(DemurError, match=r"cannot be written \(File name too long\); take a shorter name"):
+        scoring.score_file(str(source), str(target.with_name(f"a{target.name}")), Failing(at="q0"))
+
+
 def test_an_empty_shard_is_not_taken_for_a_done_one(source: Path) -> None:
     parts = stopped(source, source.parent / "o.jsonl")
     (parts / "000001.jsonl").write_text("")  # as after a loss of power

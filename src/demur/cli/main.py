@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import sys
 from collections.abc import Iterator
@@ -164,9 +165,11 @@ def main() -> None:
         sys.stderr.write(f"demur: {what}\n")
         sys.exit(MISUSED)
     except OSError as error:  # a full disk behind stdout, say: not our bug, and no traceback
-        what = one_line(f"{error.strerror or error}: {error.filename or 'the output'}")
+        too_long = error.errno == errno.ENAMETOOLONG
+        fix = "; take a shorter name" if too_long else ""
+        what = one_line(f"{error.strerror or error}: {error.filename or 'the output'}{fix}")
         sys.stderr.write(f"demur: {what}\n")
-        sys.exit(FAILED)
+        sys.exit(MISUSED if too_long else FAILED)
     except (MemoryError, RuntimeError) as error:
         if not _too_large(error):
             raise

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from demur.data.formats import parquet
 from demur.data.formats.beir import is_beir
@@ -28,16 +28,21 @@ _DONE, _BAD = "done.json", "bad.jsonl"
 class Folders(Parts):
     """The folder of a job of many files: for each of them it has one, in which shards wait."""
 
-    whole: ClassVar[str] = r"\d{6,}"
-
-    def published(self, into: Path) -> list[Path]:
-        """The files that the job of these shards has written into a folder, and that are still there."""
-        found = []
+    def written(self) -> dict[str, int]:
+        """The files that the job of these shards has written, with their sizes."""
+        found = dict((self.finished() or {}).get("written", {}))  # as some folders may be removed by then
         for note in self.folder.glob(f"*/{_DONE}"):
             told = json.loads(note.read_text("utf-8"))
-            path = Path(told.get("target", ""))
+            found[told["target"]] = told["bytes"]
+        return found
+
+    def published(self, into: Path) -> list[Path]:
+        """Those of these files that lie in a folder, and are what they were."""
+        found = []
+        for name, size in self.written().items():
+            path = Path(name)
             inside = path.resolve().is_relative_to(into.resolve())
-            if inside and path.is_file() and path.stat().st_size == told["bytes"]:
+            if inside and path.is_file() and path.stat().st_size == size:
                 found.append(path)
         return found
 
@@ -81,9 +86,11 @@ class Item:
             return
         with replacing(note) as file:
             for row, problem in rows:
-                said = problem.encode("utf-8", "replace").decode()  # half characters cannot be written
-                told = {"file": self.source, "row": row, "problem": said}
-                file.write(json.dumps(told, ensure_ascii=False) + "\n")
+                told = {"file": self.source, "row": row, "problem": problem}
+                said = json.dumps(told, ensure_ascii=False)
+                file.write(
+                    said.encode("utf-8", "replace").decode() + "\n"
+                )  # half characters cannot be written
 
     def bad(self, number: int | None = None) -> list[dict[str, Any]]:
         """What was kept of the rows that are left out, in their order: of all, or of one shard."""

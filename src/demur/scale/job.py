@@ -79,7 +79,7 @@ def score_files(
     items, told = files.items, Path(f"{files.target}.bad.jsonl")
     folders = Folders(target)
     with folders.held():
-        if (did := folders.finished()) and (restart or _there(items) != did["files"]):
+        if (did := folders.finished()) and not restart and _there(items) != did["files"]:
             folders.sweep()
         if not folders.shards() and not folders.finished():
             _check_free(files.target, told)
@@ -91,13 +91,15 @@ def score_files(
         folders.claim({**job, "shard": pairs, **scorer.facts})
         if did := folders.finished():
             folders.sweep()
+            did.pop("written", None)
             return Done(**did, resumed_pools=did["pools"], bad=_told(told))
         for item in items if files.source.is_dir() else ():
             item.check_free()
         done = _run(items, scorer, engine, files.write_as, pairs, meter)
         done = replace(done, failed=[*files.left_out, *done.failed])
         _tell(told, done.bad)
-        folders.finish({"files": done.files, "pools": done.pools, "pairs": done.pairs, "failed": done.failed})
+        did = {"files": done.files, "pools": done.pools, "pairs": done.pairs, "failed": done.failed}
+        folders.finish({**did, "written": folders.written()})
         folders.sweep()
     return done
 

@@ -19,6 +19,7 @@ from demur.files import replacing
 from demur.scale.items import Item
 from demur.scoring import SHARD, Scorer, shards
 from demur.scoring.files import ShardsLost, check_held, join_shards
+from demur.scoring.shard import held
 from demur.types import Pool
 
 
@@ -142,9 +143,9 @@ def _alone(scorer: Scorer, pool: Pool, item: Item) -> str | Exception:
 
 
 def _line(pool: Pool, item: Item) -> str:
-    line = jsonl.line(pool, item.target)
+    line = jsonl.line(held(pool, item.write_as), item.target)
     line.encode()  # half characters fail here
-    check_held([pool], item.target, item.write_as)
+    check_held(pool, item.target, item.write_as)
     return line
 
 

@@ -9,7 +9,7 @@ needs only `shards` and `score_batch`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,11 +20,13 @@ from demur.data import formats, sources
 from demur.data.datasets import Pools
 from demur.data.formats.beir import is_split
 from demur.data.formats.known import by_name, format_named
+from demur.data.formats.shared import columns
 from demur.errors import DataError, UsageError
 from demur.files import check_apart, is_pipe, replacing, sha256, unchanging
 from demur.parts import Parts
 from demur.rankers import Ranker
 from demur.scoring.batch import Scorer, score_batch
+from demur.scoring.shard import read_shard, write_shard
 from demur.types import Pool
 
 SHARD = 16_384  # pairs
@@ -100,8 +102,10 @@ def score_file(
             }
             scorer = prepared(scorer, found.stream(), meter)
             parts.claim(job | scorer.facts)
-            done = _score(found, parts, scorer, pairs, meter, (target, write_as), check)
-        _join(parts, done, target, write_as, meter)
+            done, extras = _score(found, parts, scorer, pairs, meter, (target, write_as), check)
+        with meter("joining", "pairs", done.pairs) as advance:
+            join_shards(parts, done.pools, target, write_as, advance, extras)
+        parts.publish(target)  # only now, as the folder collects what a kill leaves
         parts.sweep()
     return done
 
@@ -141,15 +145,15 @@ def writable(target: str, write_as: str | None = None, more: bool = False) -> st
         raise UsageError(f"{target}: scores cannot be written as {name!r}; these can hold them: {able}")
     if name == "parquet":
         formats.parquet.needed()
-    if name == "beir" and path.exists() and (path.is_file() or any(path.iterdir())):
-        raise DataError("exists already", path=target, fix="remove it, or name another folder")
     return name
 
 
-def write_scores(target: str | Path, pools: Iterable[Pool], write_as: str | None = None) -> None:
-    """Write scored pools in a format of pools, or as a TREC run."""
+def write_scores(
+    target: str | Path, pools: Iterable[Pool], write_as: str | None = None, more: Iterable[str] = ()
+) -> None:
+    """Write scored pools in a format of pools, a table with columns for more extras, or as a TREC run."""
     if (write_as or by_name(target)) != "run":
-        formats.write_pools(target, pools, write_as)
+        formats.write_pools(target, pools, write_as, more)
         return
     with replacing(target) as file:
         file.writelines(_run_lines(_once(pools, target), target))
@@ -161,7 +165,8 @@ def _run_lines(pools: Iterable[Pool], path: str | Path) -> Iterator[str]:
         yield from formats.run_lines(pool.id, scores, path=path)
 
 
-_WITHOUT_SCORES = {"squad"}  # formats that can be written, but have no place for a candidate's score
+_WITHOUT_SCORES = {"squad", "beir"}  # formats that can be written, but have no place for a candidate's score:
+# in BEIR a document that is judged for two questions stands once, and would have two
 
 
 def _score(
@@ -172,10 +177,11 @@ def _score(
     meter: Meter,
     written: tuple[str, str],
     check: Callable[[], None],
-) -> Scored:
-    """Score the shards that are missing, as long as the check says that the files are what they were."""
+) -> tuple[Scored, list[str]]:
+    """Score the missing shards while the check finds the files unchanged; what was done, and all extras."""
     done = scored = resumed = 0
-    pools = _once(source.stream(), written[0]) if written[1] == "run" else source.stream()
+    extras: dict[str, None] = {}
+    pools = _differing(source.stream(), *written)
     with meter("scoring", "pairs", None) as advance:
         for number, shard in enumerate(shards(pools, pairs)):
             part = parts.shard(number)
@@ -184,26 +190,30 @@ def _score(
                 resumed += len(shard)
             else:
                 found = scorer.pools(shard)
-                for some in [found] if number == 0 else ([pool] for pool in found):
-                    check_held(some, *written)
+                for pool in found:
+                    check_held(pool, *written)
                 with told_as(f"{part}: pool", f"{source.id}: pool"):
-                    formats.write_pools(part, found, "jsonl")
+                    write_shard(part, found, written[1])
+            extras |= dict.fromkeys(key for pool in shard for one in pool.candidates for key in one.extra)
             done += len(shard)
             size = sum(len(pool) for pool in shard)
             scored += size
             advance(size)
-    return Scored(done, scored, resumed)
+    return Scored(done, scored, resumed), list(extras)
 
 
-def check_held(pools: Iterable[Pool], target: str, write_as: str) -> None:
-    """Raise now what the join would raise if the format cannot hold these pools.
+def _differing(pools: Iterable[Pool], target: str, write_as: str) -> Iterable[Pool]:
+    """The same pools, if their ids differ as the format to write needs it."""
+    if write_as == "run":
+        return _once(pools, target)
+    return columns.apart(pools, target) if format_named(write_as).table else pools
 
-    The first shard is checked as it will be written; of later ones each pool alone, as what a format asks of
-    neighbours depends on all that comes before.
-    """
+
+def check_held(pool: Pool, target: str, write_as: str) -> None:
+    """Raise now what the join would raise if the format cannot hold this pool."""
     if write_as != "jsonl":  # as which shards are written anyway
         check = _run_lines if write_as == "run" else format_named(write_as).check
-        deque(check(pools, target) if check else (), maxlen=0)
+        deque(check([pool], target) if check else (), maxlen=0)
 
 
 @contextmanager
@@ -222,15 +232,13 @@ class ShardsLost(DataError):
         super().__init__(f"holds {found:,} pools of {pools:,}", path=folder, fix="start again with --restart")
 
 
-def _join(parts: Parts, done: Scored, target: str, write_as: str, meter: Meter) -> None:
-    """Write the shards as one file within their folder, which collects what a kill leaves; then move it."""
-    with meter("joining", "pairs", done.pairs) as advance:
-        join_shards(parts, done.pools, target, write_as, advance)
-    parts.publish(target)
-
-
 def join_shards(
-    parts: Parts, pools: int, target: str, write_as: str, advance: Callable[[int], None] | None = None
+    parts: Parts,
+    pools: int,
+    target: str,
+    write_as: str,
+    advance: Callable[[int], None] | None = None,
+    more: Sequence[str] = (),
 ) -> None:
     """Write the shards as one file within their folder, if they hold so many pools; errors name OUT."""
     found = 0
@@ -238,13 +246,14 @@ def join_shards(
     def scored() -> Iterator[Pool]:
         nonlocal found
         for part in parts.shards():
-            for pool in formats.read_pools(part, "jsonl"):
+            for pool in read_shard(part, write_as):
                 found += 1
                 yield pool
 
     parts.drop_joined()
     with told_as(str(parts.joined), target):
-        write_scores(parts.joined, scored() if advance is None else _metered(scored(), advance), write_as)
+        found_now = scored() if advance is None else _metered(scored(), advance)
+        write_scores(parts.joined, found_now, write_as, more)
     if found != pools:  # as when a machine lost its power, and with it what was not yet on the disk
         raise ShardsLost(found, pools, parts.folder)
 

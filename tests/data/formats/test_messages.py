@@ -124,6 +124,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.jsonl", '{"query": "q", "pos": [1]}', "a.jsonl:1: item 1 of 'pos' is a number, not text; leave it out or correct it"),
     ("a.jsonl", '{"query": "q", "docs": ["a"], "labels": [1, 0]}', "a.jsonl:1: 'labels' is not a list as long as 'docs'; give one label per document"),
     ("a.jsonl", '{"sentence1": "q", "sentence2": "a", "score": 0.76}', f"a.jsonl:1: label 0.76 is not a whole number; {LABEL}"),
+    ("a.jsonl", '{"id": 1, "qid": 2, "query": "q", "answer": "a"}', "a.jsonl:1: two keys for the question_id, 'id' and 'qid'; rename one of them"),
     ("a.jsonl", '{"anchor": "q", "positive": "a", "negative": []}', "a.jsonl:1: 'negative' is a list, not text; write 'negative' in quotes"),
 ]  # fmt: skip
 
@@ -209,7 +210,7 @@ def test_a_missing_file_is_one_clear_line(tmp_path: Path) -> None:
 CANDIDATE = {"id": "a", "text": "so"}
 TABLES: list[tuple[dict[str, list[object]], str]] = [
     ({"id": ["q"]}, "a.parquet: no columns called question and answer in the header ('id'); begin with a header such as question,answer,label"),
-    ({"question": ["q", "q"], "answer": ["a", "b"], "label": [1.0, 0.5]}, f"a.parquet:2: label 0.5 is not a whole number; {LABEL}"),
+    ({"question": ["q", "q"], "answer": ["a", "b"], "label": [1.0, 0.5]}, f"a.parquet: row 2: label 0.5 is not a whole number; {LABEL}"),
     ({"question": ["q", None], "answer": ["a", "b"]}, "a.parquet: row 2: 'question' is null, not text; write a text, or leave the row out"),
     ({"Query": ["q", "q"], "passage": ["a", None], "label": [1, 0]}, "a.parquet: row 2: 'passage' is null, not text; write a text, or leave the row out"),
     ({"id": ["q"], "question": [None], "candidates": [[CANDIDATE]]}, "a.parquet: row 1: 'question' is null, not text; write 'question' in quotes"),

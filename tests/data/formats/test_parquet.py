@@ -83,6 +83,13 @@ def test_what_is_binary_is_left_out_and_told_once(tmp_path: Path, caplog: pytest
     assert told == [f"{tmp_path / file}.parquet: {name!r} {end}" for file, name in names]
 
 
+def test_true_and_false_are_labels_of_a_flat_table(tmp_path: Path) -> None:
+    flat = {"question": ["q"] * 3, "answer": ["a", "b", "c"], "label": [True, False, None], "new": [True] * 3}
+    (pool,) = read(tmp_path / "a.parquet", flat)
+    assert pool.labels == [1, 0, None]
+    assert pool.candidates[0].extra == {"new": "True"}
+
+
 FAR = pyarrow.array([2**62], pyarrow.timestamp("us"))
 WRONG = [
     (odd(x=float("nan")), "row 1: 'x' holds NaN, or a number that is infinite or too large"),
@@ -92,6 +99,10 @@ WRONG = [
     (odd(question=b"q"), "row 1: 'question' is of the kind bytes, not text"),
     (odd(extra=1), "a.parquet: row 1: 'extra' is a number, not text; write 'extra' in quotes"),
     ({"question": [b"q"], "answer": ["a"]}, "row 1: 'question' is binary, not text; cast that column"),
+    ({"question": ["q"], "answer": [["a", "b"]]}, "row 1: 'answer' is a list, not text; write one text to a"),
+    ({"question": [{"en": "q"}], "answer": ["a"]}, "row 1: 'question' is an object, not text"),
+    ({"question": ["q"], "answer": ["a"], "label": ["yes"]}, "a.parquet: row 1: label 'yes' is not a whole"),
+    ({"question": ["q"] * 2, "answer": ["a"] * 2, "answer_id": ["1"] * 2}, "row 2: answer id '1' occurs"),
     ({"question": ["q"], "answer": ["a"], "x": FAR}, "the column 'x' cannot be read"),
 ]
 

@@ -169,6 +169,26 @@ def test_sentence_transformers_labelled_pairs(tmp_path: Path) -> None:
     assert read(tmp_path, '{"question": "q", "answer": "a"}')[0].labels == [None], "nobody has judged it"
 
 
+def test_sentence_transformers_keep_ids_and_other_keys(tmp_path: Path) -> None:
+    rows = [
+        {"question_id": "A1", "question": "q", "answer_id": 7, "answer": "a", "src": "web"},
+        {"question_id": "A1", "question": "q", "answer_id": None, "answer": "b"},
+        {"question_id": "A2", "question": "q", "answer": "c"},
+    ]
+    pools = read(tmp_path, "\n".join(map(json.dumps, rows)))
+    assert shape(pools) == [
+        ("A1", "q", [("7", "a", None), ("1-1", "b", None)]),
+        ("A2", "q", [("2-0", "c", None)]),
+    ]
+    assert pools[0].candidates[0].extra == {"src": "web"} and not pools[0].extra
+    for line in (
+        '{"id": 5, "query": "q", "docs": ["a"], "labels": [1], "src": "web"}',
+        '{"query-id": "5", "anchor": "q", "positive": "a", "src": "web"}',
+    ):
+        (pool,) = read(tmp_path, line)
+        assert shape([pool]) == [("5", "q", [("1-0", "a", 1)])] and pool.extra == {"src": "web"}
+
+
 def test_sentence_transformers_labelled_lists(tmp_path: Path) -> None:
     assert shape(read(tmp_path, '{"query": "q", "docs": ["a", "b"], "labels": [0, 1.0]}')) == [
         ("1", "q", [("1-0", "a", 0), ("1-1", "b", 1)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from demur.data.formats import jsonl, parquet
+from demur.data.formats import bge, jsonl, parquet, tevatron
 from demur.data.formats.known import FORMATS, Format, by_first_line, by_name, format_named
 from demur.data.formats.shared.checks import repeated, shown, unencodable, unwritable
 from demur.data.formats.trec import read_qrels, read_run, run_lines, write_qrels, write_run
@@ -48,27 +48,32 @@ def read_pools(path: str | Path, format: str | None = None) -> Iterator[Pool]:
 def each_row(path: str | Path, format: str | None = None) -> Iterator[tuple[int, Pool | DataError]]:
     """The pools of a file with the numbers of their rows; in place of a bad row, what is wrong with it.
 
-    A row is a line of JSONL or a row of parquet, which can be left out alone. Of other formats, where a pool
-    may have many lines, pools are numbered, and the first error is raised.
+    A row is a line of JSONL that holds a pool, or a row of parquet; it can be left out alone. Of other
+    formats, where a pool may have many lines, pools are numbered, and the first error is raised.
     """
     if format is None:
         try:
             format = detect(path)
         except DataError:  # the first line has keys that nobody knows; others may be sound
             format = "jsonl"
-    rows = {"jsonl": jsonl.each_row, "parquet": parquet.each_row}.get(format)
-    return enumerate(read_pools(path, format), 1) if rows is None else rows(path)
+    rows = {"jsonl": jsonl, "parquet": parquet, "bge": bge, "tevatron": tevatron}.get(format)
+    return enumerate(read_pools(path, format), 1) if rows is None else rows.each_row(path)
 
 
-def write_pools(path: str | Path, pools: Iterable[Pool], format: str | None = None) -> int:
-    """How many pools were written; the file appears only when all are. ``.gz`` packs it, ``-`` is stdout."""
+def write_pools(
+    path: str | Path, pools: Iterable[Pool], format: str | None = None, more: Iterable[str] = ()
+) -> int:
+    """How many pools were written; the file appears only when all are. ``.gz`` packs it, ``-`` is stdout.
+
+    A table has columns for the extras of the first pool and for more, if they are named.
+    """
     chosen = format_named(by_name(path) if format is None else format)
     if chosen.write is None:
         known = ", ".join(name for name, one in FORMATS.items() if one.write)
         raise UsageError(f"{path}: pools cannot be written as {chosen.name!r}; these can: {known}")
     stream = _Stream(pools, path)
     try:
-        chosen.write(path, stream)
+        chosen.write(path, stream, more) if chosen.table else chosen.write(path, stream)
     except UnicodeEncodeError as error:
         if stream.last is None:
             raise

@@ -2,7 +2,8 @@
 
 Columns are ``question``, ``answer`` and, where there are any, ``label``, ``question_id`` (or ``id``) and
 ``answer_id``; any others are extras of the candidate, as texts, but a ``score`` is a number. Rows with one
-question that follow each other form a pool, or rows with one question id where there are ids.
+question that follow each other form a pool, or rows with one question id where there are ids. An extra called
+``text`` cannot be written as JSONL, which needs that name.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from demur.data.formats.shared import columns
+from demur.data.formats.shared.checks import Place
 from demur.errors import DataError
 from demur.files import LONGEST_LINE, opened, raw_lines, replacing
 from demur.types import Pool
@@ -21,10 +23,10 @@ _LONGEST = LONGEST_LINE  # characters in a field; Python's own limit is 131,072
 
 def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
-    return columns.pools(_cells(path), path, header=True)
+    return columns.pools(_cells(path), header=True)
 
 
-def _cells(path: str | Path) -> Iterator[tuple[int, Sequence[str]]]:
+def _cells(path: str | Path) -> Iterator[tuple[Place, Sequence[str]]]:
     csv.field_size_limit(
         max(csv.field_size_limit(), _LONGEST)
     )  # one limit for the whole process: only raise it
@@ -41,7 +43,7 @@ def _cells(path: str | Path) -> Iterator[tuple[int, Sequence[str]]]:
                 f"broken CSV in the row that starts here ({error})", path=path, line=line, fix=fix
             ) from None
         if len(row) > 1 or (row and not row[0].isspace()):
-            yield line, row
+            yield Place(path, line), row
 
 
 def _text(path: str | Path) -> Iterator[str]:
@@ -56,12 +58,12 @@ def _text(path: str | Path) -> Iterator[str]:
                 raise DataError(what, path=path, line=line, fix="save the file as UTF-8") from None
 
 
-def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool], more: Iterable[str] = ()) -> None:
     """Write pools with the columns question, answer, label, question_id, answer_id, then extras."""
     with replacing(path) as file:
-        csv.writer(file).writerows(rows(pools, path))
+        csv.writer(file).writerows(rows(pools, path, more))
 
 
-def rows(pools: Iterable[Pool], path: str | Path) -> Iterator[Sequence[str]]:
+def rows(pools: Iterable[Pool], path: str | Path, more: Iterable[str] = ()) -> Iterator[Sequence[str]]:
     """The cells of each row."""
-    return (cells for _, cells in columns.table(pools, path))
+    return (cells for _, cells in columns.table(pools, path, more))

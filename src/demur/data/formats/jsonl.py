@@ -14,16 +14,16 @@ from demur.data.formats.shared.checks import Place, build_pool, label
 from demur.data.formats.shared.jsonlines import (
     Object,
     checked_extra,
+    each_pool,
     encoded,
     id_of,
     list_of,
-    object_of,
     objects,
     other_keys,
     text_of,
 )
 from demur.errors import DataError
-from demur.files import decoded, opened, raw_lines, replacing
+from demur.files import replacing
 from demur.types import Candidate, Pool
 
 _POOL = frozenset({"id", "question", "candidates"})
@@ -38,22 +38,10 @@ def read_pools(path: str | Path) -> Iterator[Pool]:
 
 def each_row(path: str | Path) -> Iterator[tuple[int, Pool | DataError]]:
     """The pools of a file with the numbers of their lines; in place of a bad line, what is wrong with it."""
-    with opened(path) as file:
-        for number, raw in raw_lines(file, path):
-            if raw.strip():
-                yield number, pool_in(raw, number, path)
+    return each_pool(path, _pool)
 
 
-def pool_in(raw: bytes, number: int, path: str | Path) -> Pool | DataError:
-    """The pool in a line, or what is wrong with it."""
-    place = Place(path, number)
-    try:
-        return _pool(object_of(decoded(raw, number, path), place), place)
-    except DataError as error:
-        return error
-
-
-def _pool(line: Object, place: Place) -> Pool:
+def _pool(line: Object, place: Place, number: int = 0) -> Pool:
     id = id_of(line, "id", place) if "id" in line else str(place.line)
     question = text_of(line, "question", place)
     raw = list_of(line, "candidates", place, dict)

@@ -22,10 +22,13 @@ class Format:
     about: str
     suffixes: tuple[str, ...] = ()
     read: Callable[[str | Path], Iterator[Pool]] | None = None
-    write: Callable[[str | Path, Iterable[Pool]], None] | None = None
+    write: Callable[..., None] | None = None
+    """Takes a path and pools; in a table also more extras than those of the first pool."""
     check: Callable[[Iterable[Pool], str | Path], Iterator[object]] | None = None
     """Goes through pools that jsonl can hold, and raises what `write` would."""
     keys: tuple[str, ...] = ()
+    table: bool = False
+    """Whether extras are columns, and pools are rows that follow each other."""
 
 
 _ALL = [
@@ -37,7 +40,9 @@ _ALL = [
         jsonl.write_pools,
         keys=("question candidates",),
     ),
-    Format("tsv", "question, answer, label", (".tsv",), tsv.read_pools, tsv.write_pools, tsv.rows),
+    Format(
+        "tsv", "question, answer, label", (".tsv",), tsv.read_pools, tsv.write_pools, tsv.rows, table=True
+    ),
     Format("asnq", "question, answer, label from 1 to 4", (), tsv.read_asnq),
     Format(
         "csv",
@@ -46,6 +51,7 @@ _ALL = [
         csv.read_pools,
         csv.write_pools,
         csv.rows,
+        table=True,
     ),
     Format(
         "parquet", "one pool per row", (".parquet",), parquet.read_pools, parquet.write_pools, parquet.checked

@@ -27,6 +27,7 @@ from demur.data.formats.shared.jsonlines import (
     checked_extra,
     encoded,
     id_of,
+    kind,
     list_of,
     other_keys,
     text_of,
@@ -67,7 +68,7 @@ def each_row(path: str | Path) -> Iterator[tuple[int, Pool | DataError]]:
         table = parquet.ParquetFile(source)
         names = table.schema_arrow.names
         if "candidates" not in names:
-            yield from enumerate(columns.pools(_cells(table, path), path, header=True), 1)
+            yield from enumerate(columns.pools(_cells(table, path), header=True), 1)
             return
         if (twice := repeated(names)) is not None:
             raise DataError(f"two columns are called {names[twice]!r}", path=path, fix="rename one of them")
@@ -89,10 +90,10 @@ def _sound(pyarrow: Any, path: str | Path) -> Iterator[None]:
         raise DataError(f"broken parquet file ({reason})", path=path, fix=fix) from None
 
 
-def _cells(table: Any, path: str | Path) -> Iterator[tuple[int, list[str]]]:
-    """A flat table as CSV would have it, numbered from its first row."""
+def _cells(table: Any, path: str | Path) -> Iterator[tuple[Place, list[str]]]:
+    """A flat table as CSV would have it."""
     names = table.schema_arrow.names
-    yield 0, names
+    yield Place(path), names
     roles = {name: columns.role_of(name) for name in names}
     texts = [name for name in names if roles[name] in {"question", "answer"}]
     for number, row in enumerate(_rows(table, 1024, path), 1):
@@ -104,7 +105,18 @@ def _cells(table: Any, path: str | Path) -> Iterator[tuple[int, list[str]]]:
                 raise place.error(f"{name!r} is binary, not text", "cast that column to text")
             _left_out(path, name)
             row[name] = None
-        yield number, ["" if value is None else str(value) for value in row.values()]
+        for name, value in row.items():
+            if roles[name] and isinstance(value, list | dict):
+                fix = "write one text to a row; lists of answers go into a column 'candidates'"
+                raise place.error(f"{name!r} is {kind(value)}, not text", fix)
+        yield place, [_cell(value, roles[name]) for name, value in row.items()]
+
+
+def _cell(value: object, role: str) -> str:
+    """A value as a cell of CSV has it."""
+    if role == "label" and type(value) is bool:
+        return str(int(value))
+    return "" if value is None else str(value)
 
 
 def _rows(table: Any, size: int, path: str | Path) -> Iterator[Object]:

@@ -14,6 +14,7 @@ from demur.data.formats.shared.checks import Place, build_pool, unwritable
 from demur.data.formats.shared.jsonlines import (
     Object,
     checked_extra,
+    each_pool,
     encoded,
     id_of,
     list_of,
@@ -22,6 +23,7 @@ from demur.data.formats.shared.jsonlines import (
     text_of,
 )
 from demur.data.formats.shared.passages import candidate, passage
+from demur.errors import DataError
 from demur.files import replacing
 from demur.types import Candidate, Pool
 
@@ -31,16 +33,25 @@ _KEYS = frozenset({"query_id", "query", "positive_passages", "negative_passages"
 def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
     for place, line in objects(path):
-        positive = list_of(line, "positive_passages", place, dict)
-        negative = list_of(line, "negative_passages", place, dict)
-        marks = _marks(line, len(positive), len(negative), place)
-        sides = iter(positive), iter(negative)
-        found: list[Candidate] = []
-        for mark in marks:
-            inside = Place(place.path, place.line, f"{'positive' if mark > 0 else 'negative'} passage")
-            found.append(candidate(next(sides[mark <= 0]), "docid", mark, inside))
-        id, question = id_of(line, "query_id", place), text_of(line, "query", place)
-        yield build_pool(id, question, found, place, other_keys(line, _KEYS, place))
+        yield _pool(line, place)
+
+
+def each_row(path: str | Path) -> Iterator[tuple[int, Pool | DataError]]:
+    """The pools of a file with the numbers of their lines; in place of a bad line, what is wrong with it."""
+    return each_pool(path, _pool)
+
+
+def _pool(line: Object, place: Place, number: int = 0) -> Pool:
+    positive = list_of(line, "positive_passages", place, dict)
+    negative = list_of(line, "negative_passages", place, dict)
+    marks = _marks(line, len(positive), len(negative), place)
+    sides = iter(positive), iter(negative)
+    found: list[Candidate] = []
+    for mark in marks:
+        inside = Place(place.path, place.line, f"{'positive' if mark > 0 else 'negative'} passage")
+        found.append(candidate(next(sides[mark <= 0]), "docid", mark, inside))
+    id, question = id_of(line, "query_id", place), text_of(line, "query", place)
+    return build_pool(id, question, found, place, other_keys(line, _KEYS, place))
 
 
 def _marks(line: Object, positive: int, negative: int, place: Place) -> list[int]:

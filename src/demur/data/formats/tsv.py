@@ -27,23 +27,22 @@ _ASNQ: dict[int | None, Mapping[str, int]] = {kind: {"asnq": kind} for kind in (
 
 def read_pools(path: str | Path) -> Iterator[Pool]:
     """The pools of a file, one at a time."""
-    return columns.pools(_cells(path), path, header=False)
+    return columns.pools(_cells(path), header=False)
 
 
-def _cells(path: str | Path) -> Iterator[tuple[int, Sequence[str]]]:
+def _cells(path: str | Path) -> Iterator[tuple[Place, Sequence[str]]]:
     for line, text in lines(path):
         if text and ("\t" in text or not text.isspace()):
-            yield line, text.split("\t")
+            yield Place(path, line), text.split("\t")
 
 
 def read_asnq(path: str | Path) -> Iterator[Pool]:
     """The pools of an ASNQ file, one at a time."""
-    return gathered(_asnq_rows(path), path)
+    return gathered(_asnq_rows(path))
 
 
 def _asnq_rows(path: str | Path) -> Iterator[Row]:
-    for line, cells in _cells(path):
-        place = Place(path, line)
+    for place, cells in _cells(path):
         if len(cells) != 3:
             what = f"{len(cells)} column{'s' * (len(cells) != 1)} where ASNQ has question, answer and label"
             raise place.error(what, "separate three columns by tabs")
@@ -51,18 +50,18 @@ def _asnq_rows(path: str | Path) -> Iterator[Row]:
         if kind not in _ASNQ:
             fix = "read it as tsv if its labels are 0 and 1"
             raise place.error(f"label {shown(cells[2])} is not one of ASNQ's 1, 2, 3 and 4", fix)
-        yield Row("", cells[0], "", cells[1], int(kind == 4), line, _ASNQ[kind])
+        yield Row("", cells[0], "", cells[1], int(kind == 4), place, _ASNQ[kind])
 
 
-def write_pools(path: str | Path, pools: Iterable[Pool]) -> None:
+def write_pools(path: str | Path, pools: Iterable[Pool], more: Iterable[str] = ()) -> None:
     """Write pools whose texts have no tabs and line breaks."""
     with replacing(path) as file:
-        file.writelines(rows(pools, path))
+        file.writelines(rows(pools, path, more))
 
 
-def rows(pools: Iterable[Pool], path: str | Path) -> Iterator[str]:
+def rows(pools: Iterable[Pool], path: str | Path, more: Iterable[str] = ()) -> Iterator[str]:
     """The lines of a file."""
-    for pool, cells in columns.table(pools, path):
+    for pool, cells in columns.table(pools, path, more):
         line = "\t".join(cells)
         if line.count("\t") >= len(cells) or "\n" in line or "\r" in line:
             raise _broken(pool, cells, path)

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from demur.data.formats.shared.checks import Place, label, number, shown, unwritable
 from demur.data.formats.shared.rows import NO_EXTRA, Row, gathered
-from demur.errors import DataError
 from demur.types import Candidate, Pool
 
 _NAMES = {
@@ -38,12 +37,11 @@ class Columns(NamedTuple):
     width: int
 
 
-def pools(cells: Iterator[tuple[int, Sequence[str]]], path: str | Path, *, header: bool) -> Iterator[Pool]:
-    """Pools from numbered rows of cells; where no header is needed, the first row may still be one."""
-    for line, first in cells:
-        place = Place(path, line or None)  # the names of a parquet file stand on no line
+def pools(cells: Iterator[tuple[Place, Sequence[str]]], *, header: bool) -> Iterator[Pool]:
+    """Pools from rows of cells with their places; where no header is needed, the first may still be one."""
+    for place, first in cells:
         if "question" in (roles := [role_of(name) for name in first]) and "answer" in roles:
-            yield from gathered(_rows(cells, _named(first, roles, place), path), path)
+            yield from gathered(_rows(cells, _named(first, roles, place)))
         elif header:
             what = f"no columns called question and answer in the header ({shown(', '.join(first))})"
             semicolons = len(first) == 1 and ";" in first[0]
@@ -53,8 +51,8 @@ def pools(cells: Iterator[tuple[int, Sequence[str]]], path: str | Path, *, heade
             what = "1 column where question, answer and label were expected"
             raise place.error(what, "separate the columns by tabs")
         else:
-            again = chain([(line, first)], cells)
-            yield from gathered(_rows(again, _by_place(len(first)), path), path)
+            again = chain([(place, first)], cells)
+            yield from gathered(_rows(again, _by_place(len(first))))
 
 
 def role_of(name: str) -> str:
@@ -76,22 +74,22 @@ def _by_place(width: int) -> Columns:
     return Columns(roles, tuple((n, f"column{n + 1}") for n in range(3, width)), width)
 
 
-def _rows(cells: Iterable[tuple[int, Sequence[str]]], columns: Columns, path: str | Path) -> Iterator[Row]:
+def _rows(cells: Iterable[tuple[Place, Sequence[str]]], columns: Columns) -> Iterator[Row]:
     question, answer = columns.roles["question"], columns.roles["answer"]
     mark, question_id, answer_id = (columns.roles.get(role) for role in ("label", "question_id", "answer_id"))
     extras, width = columns.extras, columns.width
-    for line, row in cells:
+    for place, row in cells:
         if len(row) != width:
             what = f"{len(row)} column{'s' * (len(row) != 1)} where the first line has {width}"
-            raise DataError(what, path=path, line=line, fix=_FIX)
+            raise place.error(what, _FIX)
         yield Row(
             "" if question_id is None else row[question_id],
             row[question],
             "" if answer_id is None else row[answer_id],
             row[answer],
-            None if mark is None else label(row[mark], Place(path, line)),
-            line,
-            _extra(row, extras, Place(path, line)) if extras else NO_EXTRA,
+            None if mark is None else label(row[mark], place),
+            place,
+            _extra(row, extras, place) if extras else NO_EXTRA,
         )
 
 
@@ -107,25 +105,40 @@ def _extra(row: Sequence[str], extras: tuple[tuple[int, str], ...], place: Place
     return found
 
 
-def table(pools: Iterable[Pool], path: str | Path) -> Iterator[tuple[Pool, list[str]]]:
-    """Rows of cells, a header first, each with its pool. The first pool says which extras have a column."""
+def table(
+    pools: Iterable[Pool], path: str | Path, more: Iterable[str] = ()
+) -> Iterator[tuple[Pool, list[str]]]:
+    """Rows of cells, a header first, each with its pool.
+
+    Extras of the first pool have a column, and so have those that are named as more.
+    """
     extras: list[str] | None = None
-    last_id = ""
-    for pool in pools:
+    for pool in apart(pools, path):
         if extras is None:
-            extras = list(dict.fromkeys(key for one in pool.candidates for key in one.extra))
+            own = (key for one in pool.candidates for key in one.extra)
+            extras = list(dict.fromkeys(chain(own, more)))
             if taken := [name for name in extras if role_of(name) or not name]:
                 what = f"has the extra {taken[0]!r}, a column of another meaning"
                 raise unwritable(pool, what, path, "rename it, or write .jsonl")
             yield pool, ["question", "answer", "label", "question_id", "answer_id", *extras]
-        _check(pool, last_id, extras, path)
-        last_id = pool.id
+        _check(pool, extras, path)
         for one in pool.candidates:
             mark = "" if one.label is None else str(int(one.label))
             yield pool, [pool.question, one.text, mark, pool.id, one.id, *_texts(one, extras, pool, path)]
 
 
-def _check(pool: Pool, last_id: str, extras: list[str], path: str | Path) -> None:
+def apart(pools: Iterable[Pool], path: str | Path) -> Iterator[Pool]:
+    """The same pools, if none follows one of the same id: in a table they would become one."""
+    last_id = None
+    for pool in pools:
+        if pool.id == last_id:
+            what = "follows a pool of the same id; they would become one"
+            raise unwritable(pool, what, path, "give it another id")
+        last_id = pool.id
+        yield pool
+
+
+def _check(pool: Pool, extras: list[str], path: str | Path) -> None:
     if not pool.candidates:
         raise unwritable(pool, "has no candidates, so it would have no row", path)
     if pool.extra:
@@ -135,10 +148,6 @@ def _check(pool: Pool, last_id: str, extras: list[str], path: str | Path) -> Non
     if not pool.id or not all(one.id for one in pool.candidates):
         raise unwritable(
             pool, "has an empty id, its own or a candidate's", path, "give it an id, or write .jsonl"
-        )
-    if pool.id == last_id:
-        raise unwritable(
-            pool, "follows a pool of the same id; they would become one", path, "give it another id"
         )
     for one in pool.candidates:
         if one.extra and (new := [key for key in one.extra if key not in extras]):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from demur.data.formats.shared.checks import Place, shown, unwritable
-from demur.files import lines
+from demur.errors import DataError
+from demur.files import decoded, lines, opened, raw_lines
 from demur.types import Pool
 
 Object = dict[str, Any]
@@ -36,6 +37,24 @@ def objects(path: str | Path) -> Iterator[tuple[Place, Object]]:
             continue
         place = Place(path, line)
         yield place, object_of(text, place)
+
+
+def each_pool(
+    path: str | Path, pool_of: Callable[[Object, Place, int], Pool]
+) -> Iterator[tuple[int, Pool | DataError]]:
+    """The pools of a file that has one to a line, with their lines; for a bad line, what is wrong with it.
+
+    A pool is made of an object, its place, and its number among the lines that are not blank.
+    """
+    with opened(path) as file:
+        rows = ((line, raw) for line, raw in raw_lines(file, path) if raw.strip())
+        for number, (line, raw) in enumerate(rows, 1):
+            place = Place(path, line)
+            try:
+                found: Pool | DataError = pool_of(object_of(decoded(raw, line, path), place), place, number)
+            except DataError as error:
+                found = error
+            yield line, found
 
 
 def object_of(text: str, place: Place) -> Object:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from demur.data.formats.shared.checks import Place, repeated
@@ -22,25 +21,25 @@ class Row(NamedTuple):
     answer_id: str
     answer: str
     label: int | None
-    line: int
+    place: Place
     extra: Mapping[str, Any] = NO_EXTRA
 
 
-def gathered(rows: Iterable[Row], path: str | Path) -> Iterator[Pool]:
+def gathered(rows: Iterable[Row]) -> Iterator[Pool]:
     """Pools; those without ids are numbered from 1, and their candidates ``1-0``, ``1-1`` and so on."""
     last_id = ""
     for number, ((id, question), group) in enumerate(groupby(rows, key=itemgetter(0, 1)), 1):
         members = list(group)
         if id and id == last_id:
             what = f"question id {id!r} has another question than on the line before"
-            raise Place(path, members[0].line).error(what, "give each question an id of its own")
+            raise members[0].place.error(what, "give each question an id of its own")
         last_id = id
         ids = [row.answer_id or f"{number}-{place}" for place, row in enumerate(members)]
         again = repeated(ids)
         if again is not None:
             what = f"answer id {ids[again]!r} occurs twice for one question"
             fix = "give each answer of a question an id of its own"
-            raise Place(path, members[again].line).error(what, fix)
+            raise members[again].place.error(what, fix)
         pairs = zip(ids, members, strict=True)
         yield Pool(id or str(number), question, tuple(_candidate(id, row) for id, row in pairs))
 
