@@ -37,8 +37,6 @@ def show(report: Report, answers: str = "top candidates") -> None:
     """Print a report's measures, what they are of, and their convention; `answers` are what was judged."""
     from rich.table import Table
 
-    from demur.evaluation import convention
-
     table = Table(box=None, pad_edge=False)
     table.add_column("measure")
     table.add_column("mean", justify="right")
@@ -50,7 +48,7 @@ def show(report: Report, answers: str = "top candidates") -> None:
     console = stdout()
     console.print(table)
     console.print(f"\n{report.ranker or 'scores'} on {report.data}", markup=False)
-    absent = ", or not in the run" if convention(report.convention).rules.absent == "skip" else ""
+    absent = ", or not in the run" if report.convention.partition("(")[0] == "trec" else ""
     why = f" (no positive, or not judged{absent})" if report.skipped else ""
     skipped = f"{report.skipped:,} skipped{why}"
     fewer = {name: report.pools - report.counted[name] for name in report.values}
