@@ -42,9 +42,16 @@ def check_is_file(path: Path, fix: str) -> None:
 
 
 def refuse_folder(path: Path, fix: str) -> None:
-    """Raise an error if a path among those of files is a folder: a link to one that lies elsewhere."""
+    """Raise an error if a path among those of files is a folder: a link to one elsewhere, or a shut one."""
+    if path.is_dir() and not may_be_entered(path):
+        raise DataError("is a folder that may not be read", path=path, fix="allow it, or name another")
     if path.is_dir():
         raise DataError("is a link to a folder, which is not followed", path=path, fix=fix)
+
+
+def may_be_entered(folder: str | Path) -> bool:
+    """Whether the files in a folder can be listed and opened."""
+    return os.access(folder, os.R_OK | os.X_OK)
 
 
 @contextmanager

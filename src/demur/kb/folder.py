@@ -231,4 +231,6 @@ def _paths(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
     for each in many:
         if not isinstance(each, str | Path):
             raise UsageError(f"{type(each).__name__} is not a path; pass strings and Paths")
+        if each == "":
+            raise UsageError("the name of a file is empty; name a file or folder, or . for this folder")
     return many

@@ -17,6 +17,7 @@ from demur.kb.store.changing import Source, change
 from demur.kb.store.truth import Truth
 
 _RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
+_LATEST = 2**63 - 1  # nanoseconds: the latest time that SQLite keeps
 AGAIN = "it still lies in a folder that was added, so the next update adds it again"
 _log = logging.getLogger(__name__)
 Advance = Callable[[int], None]
@@ -61,14 +62,16 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport
     """What became of each file of the base, and of new ones in its folders.
 
     A file that is gone from its folder is removed. One that was named itself stays, as does all of a folder
-    that is gone or empty: it may be on a disk that is not there just now.
+    that is gone or empty, as it may be on a disk that is not there just now, or that may not be read.
     """
     seen, twins = set(), _Twins(truth)
-    complete = set()
+    complete: dict[int, str] = {}
+    shut: list[str] = []
     for id, folder, called in truth.rows("SELECT id, path, name FROM folders ORDER BY path"):
         found = files_in(Path(folder)) if Path(folder).is_dir() else []
         if found:
-            complete.add(id)
+            complete[id] = folder
+        shut += [whole(path) for path in found if path.is_dir() and not path.is_symlink()]
         for path in found:
             seen.add(whole(path))
             name = str(Path(called, path.relative_to(folder)))
@@ -77,10 +80,19 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport
     for id, name, path, folder in sorted(rows, key=lambda row: row[1]):
         if path in seen:
             continue
-        if folder in complete and not os.path.lexists(path):
+        if any(Path(path).is_relative_to(each) for each in shut):
+            continue  # told of the folder already
+        if folder in complete and _gone(Path(path), Path(complete[folder])):
             yield from remove_sources(truth, [(id, name)])
         else:
             yield _taken(truth, Path(path), folder, True, twins, advance)
+
+
+def _gone(path: Path, root: Path) -> bool:
+    """Whether a file is no more: nothing, or a folder, is there, or a link to a folder leads there."""
+    if any(each.is_symlink() for each in path.parents if each != root and each.is_relative_to(root)):
+        return True
+    return not os.path.lexists(path) or (path.is_dir() and not path.is_symlink())
 
 
 def remove_sources(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[FileReport]:
@@ -242,9 +254,10 @@ def _seen(path: Path, old: Source, folder: int | None) -> Source:
         stat = path.stat()
     except OSError:
         raise DataError("no such file", path=path, fix="check the spelling of the path") from None
-    settled = old.checked - stat.st_mtime_ns > _RECENT
+    mtime = min(max(stat.st_mtime_ns, -_LATEST), _LATEST)
+    settled = old.checked - mtime > _RECENT
     folder = old.folder if folder is None else folder
-    same = (stat.st_size, stat.st_mtime_ns) == (old.size, old.mtime)
+    same = (stat.st_size, mtime) == (old.size, old.mtime)
     if old.id and same and settled and folder == old.folder:
         return old
     now = time.time_ns()
@@ -254,7 +267,7 @@ def _seen(path: Path, old: Source, folder: int | None) -> Source:
         folder=folder,
         sha256=files.sha256(path),
         size=stat.st_size,
-        mtime=stat.st_mtime_ns,
+        mtime=mtime,
         checked=now,
     )
 

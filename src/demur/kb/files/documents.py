@@ -38,7 +38,8 @@ def readable(path: Path) -> bool:
 def files_in(folder: Path) -> list[Path]:
     """The files that demur reads in a folder and in those in it, by their names, but for hidden ones.
 
-    Links come last, those to files in the folder and those that lead to folders elsewhere.
+    Folders that may not be read are among them, as nobody knows what is in there. Links come last, those to
+    files in the folder and those that lead to folders elsewhere.
     """
     return sorted(_paths_in(folder), key=lambda path: (path.is_symlink(), path))
 
@@ -142,8 +143,13 @@ def _folder(folder: Path) -> Iterator[Passage]:
 def _paths_in(folder: Path) -> Iterator[Path]:
     left_out = 0
     root = Path(os.path.realpath(folder))
+    if not files.may_be_entered(folder):
+        yield folder
+        return
     for where, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
+        inside = [name for name in folders if not name.startswith(".")]
+        folders[:] = [name for name in inside if files.may_be_entered(Path(where, name))]
+        yield from (Path(where, name) for name in inside if name not in folders)
         links = [path for path in (Path(where, name) for name in folders) if path.is_symlink()]
         yield from (path for path in links if not Path(os.path.realpath(path)).is_relative_to(root))
         paths = [Path(where, name) for name in names if not name.startswith(".")]

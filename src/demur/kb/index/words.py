@@ -132,7 +132,8 @@ class IndexedWords:
         if not weights:
             return []
         query = Query.boolean_query([(Occur.Should, self._term("words", word)) for word in weights])
-        found = self._searcher.search(query, limit=top, count=False).hits
+        most = max(1, min(top, self._searcher.num_docs))  # room is made for so many
+        found = self._searcher.search(query, limit=most, count=False).hits
         return list(self._searcher.fast_field_values("place", [address for _, address in found]))
 
     def having(self, word: str, now: Generation) -> int:

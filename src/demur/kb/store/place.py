@@ -139,6 +139,8 @@ def address_of(path: object) -> Elsewhere | None:
 
     if isinstance(path, Address | Bucket):
         return path
+    if path == "":
+        raise UsageError("the name of a base is empty; name a folder, postgresql:// or s3://")
     if isinstance(path, str | Path):
         if is_address(str(path)):
             return Address.of(str(path))
