@@ -201,11 +201,6 @@ def test_one_spelling_that_parses_back(text: str, spelled: str) -> None:
     assert hash(measure(spelled)) == hash(found)
 
 
-def test_a_label_that_is_named_counts_whatever_the_data_say() -> None:
-    assert str(MAP.from_label(2)) == "MAP(rel=2)" and MAP.from_label(1) == MAP
-    assert MAP(rel=1).from_label(3) == MAP(rel=1) and nDCG.from_label(3) == nDCG
-
-
 def test_the_same_spelling_in_python() -> None:
     assert nDCG @ 10 == measure("nDCG@10")
     assert nDCG(gain="exp") @ 10 == measure("nDCG(gain=exp)@10")

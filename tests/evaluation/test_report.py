@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from demur.errors import DataError, DemurError
-from demur.evaluation import MAP, Report, evaluate, evaluate_run
+from demur.evaluation import MAP, Report, evaluate, evaluate_run, nDCG
 from demur.rankers import Ranker
 from demur.types import Candidate, FloatArray, Pool
 
@@ -189,6 +189,11 @@ def test_a_file_that_is_no_report_is_named(tmp_path: Path, text: str, says: str)
         Report.read(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_label_that_is_named_counts_whatever_the_data_say() -> None:
+    assert str(MAP.from_label(2)) == "MAP(rel=2)" and MAP.from_label(1) == MAP
+    assert MAP(rel=1).from_label(3) == MAP(rel=1) and nDCG.from_label(3) == nDCG
 
 
 def test_negative_labels_are_not_relevant() -> None:

@@ -50,6 +50,18 @@ def found(name: str, condition: str, measure: str = "P@1") -> Finding:
     return one
 
 
+@dataclass(frozen=True)
+class Placed(Oracle):
+    """One that lies in a folder."""
+
+    folder: str = "/here/and/nowhere/else"
+    depth: int = 3
+
+
+def test_a_ranker_is_known_by_its_settings_and_not_by_where_it_lies() -> None:
+    assert robustness({"mine": Placed()}, POOLS, seeds=1).rankers == {"mine": "oracle(depth=3)"}
+
+
 def test_overlap_is_fooled_by_an_echo_and_by_nothing_that_keeps_its_words() -> None:
     assert found("overlap", "question echoed").after == 0
     assert found("overlap", "question echoed", "echo on top").after == 1

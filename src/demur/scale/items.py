@@ -87,10 +87,9 @@ class Item:
         with replacing(note) as file:
             for row, problem in rows:
                 told = {"file": self.source, "row": row, "problem": problem}
-                said = json.dumps(told, ensure_ascii=False)
-                file.write(
-                    said.encode("utf-8", "replace").decode() + "\n"
-                )  # half characters cannot be written
+                # half characters, as of a file's name that is not UTF-8, cannot be written
+                said = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace").decode()
+                file.write(f"{said}\n")
 
     def bad(self, number: int | None = None) -> list[dict[str, Any]]:
         """What was kept of the rows that are left out, in their order: of all, or of one shard."""

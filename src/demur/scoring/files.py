@@ -252,8 +252,8 @@ def join_shards(
 
     parts.drop_joined()
     with told_as(str(parts.joined), target):
-        found_now = scored() if advance is None else _metered(scored(), advance)
-        write_scores(parts.joined, found_now, write_as, more)
+        pools_read = scored() if advance is None else _metered(scored(), advance)
+        write_scores(parts.joined, pools_read, write_as, more)
     if found != pools:  # as when a machine lost its power, and with it what was not yet on the disk
         raise ShardsLost(found, pools, parts.folder)
 

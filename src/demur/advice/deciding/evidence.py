@@ -153,9 +153,9 @@ def by_evidence(profile: Profile, methods: Sequence[Method], evidence: Evidence)
         best = max(known, key=lambda method: dataset.figures[method.name].mean)
         enough = dataset.figures[best.name].low
         taken = next(method for method in known if dataset.figures[method.name].mean >= enough)
-        labels = math.nan if curved is None else _labels(curved)
-        where = curved.name if curved else ""
-        most = max((points[-1][0] for points in curved.curves.values() if points), default=0) if curved else 0
+        labels, where, most = math.nan, "", 0
+        if curved is not None:
+            labels, where, most = _labels(curved), curved.name, _most(curved)
         better = _instead(taken, dataset, methods, alike)
         return OtherData(taken, dataset, dataset.figures[taken.name], labels, where, most, *better)
     return None
@@ -172,6 +172,10 @@ def _instead(
         if both and both[0].figures[method.name].low > both[0].figures[taken.name].mean:
             return method, both[0]
     return None, None
+
+
+def _most(dataset: Dataset) -> int:
+    return max((size for points in dataset.curves.values() for size, _ in points), default=0)
 
 
 def _labels(dataset: Dataset) -> float:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from demur.cli.console import meter, note
 from demur.cli.evaluation.pools import labels_of, read_pools, scores_of, tell_doubts
+from demur.cli.evaluation.reports import skips_absent
 
 if TYPE_CHECKING:
     from demur.evaluation import Report
@@ -26,7 +27,7 @@ def measure_run(run: str, qrels: str | None, data: str | None, read_as: str | No
     from demur.data import relevant
     from demur.data.formats import read_qrels, read_run
     from demur.errors import count_of
-    from demur.evaluation import convention, evaluate_run
+    from demur.evaluation import evaluate_run
 
     pools = read_pools(data, read_as) if data is not None else []
     labels = labels_of(pools) if data is not None else read_qrels(qrels or "")
@@ -34,8 +35,7 @@ def measure_run(run: str, qrels: str | None, data: str | None, read_as: str | No
     lowest = relevant(pools)
     answerable = [query for query, judged in labels.items() if max(judged.values(), default=0) >= lowest]
     if absent := sum(query not in found for query in answerable):
-        skips = convention(how.convention, how.no_positive).rules.absent == "skip"
-        counted = "left out" if skips else "counted as not answered"
+        counted = "left out" if skips_absent(how.convention) else "counted as not answered"
         note(f"{run}: {count_of(absent, 'question')} with right answers not in it, {counted}")
     return evaluate_run(
         *(found, labels, how.measures, how.convention, how.no_positive),

@@ -33,6 +33,17 @@ def deliver(
         show(found)
 
 
+def skips_absent(name: str) -> bool:
+    """Whether questions that a run lacks are left out by a convention; by those of readers none are."""
+    from demur.errors import UnknownName
+    from demur.evaluation import convention
+
+    try:
+        return convention(name).rules.absent == "skip"
+    except UnknownName:
+        return False
+
+
 def show(report: Report, answers: str = "top candidates") -> None:
     """Print a report's measures, what they are of, and their convention; `answers` are what was judged."""
     from rich.table import Table
@@ -48,7 +59,7 @@ def show(report: Report, answers: str = "top candidates") -> None:
     console = stdout()
     console.print(table)
     console.print(f"\n{report.ranker or 'scores'} on {report.data}", markup=False)
-    absent = ", or not in the run" if report.convention.partition("(")[0] == "trec" else ""
+    absent = ", or not in the run" if skips_absent(report.convention) else ""
     why = f" (no positive, or not judged{absent})" if report.skipped else ""
     skipped = f"{report.skipped:,} skipped{why}"
     fewer = {name: report.pools - report.counted[name] for name in report.values}

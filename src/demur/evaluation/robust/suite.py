@@ -17,6 +17,7 @@ from demur.evaluation.intervals import estimates, generator
 from demur.evaluation.robust.conditions import changed, conditions, numbers_changed
 from demur.rankers import Ranker
 from demur.rankers.lexical.overlap import Overlap
+from demur.specs import Spec, parse
 from demur.types import FloatArray, Pool
 
 MEASURES = ("P@1", "MAP")
@@ -93,8 +94,14 @@ def robustness(
                 for case, values in under[-1].items()
                 if case in under[0]
             ]
-    specs = {name: ranker.spec for name, ranker in named.items()}
+    specs = {name: _placeless(ranker.spec) for name, ranker in named.items()}
     return Robustness(data, len(kept), seeds, specs, tuple(_adjusted(found)))
+
+
+def _placeless(spec: str) -> str:
+    """What a ranker is, without the folder that it lies in on this machine."""
+    found = parse(spec)
+    return str(Spec(found.name, {key: value for key, value in found.settings.items() if key != "folder"}))
 
 
 Under = dict[tuple[str, str], FloatArray]

@@ -139,8 +139,6 @@ def address_of(path: object) -> Elsewhere | None:
 
     if isinstance(path, Address | Bucket):
         return path
-    if path == "":
-        raise UsageError("the name of a base is empty; name a folder, postgresql:// or s3://")
     if isinstance(path, str | Path):
         if is_address(str(path)):
             return Address.of(str(path))
@@ -159,6 +157,8 @@ def store_at(path: object) -> Store:
     if (address := address_of(path)) is None:
         from demur.kb.store.folder import Folder
 
+        if path == "":
+            raise UsageError("the name of a base is empty; name a folder, postgresql:// or s3://")
         if not isinstance(path, str | Path):
             raise UsageError(f"{type(path).__name__} is not a folder; name one by a string or a Path")
         return Folder(Path(path))

@@ -53,6 +53,7 @@ class Calibration:
         ready, marks = settled(ranker, ordered), Marks.of(ordered)
         if how.needs_fitting:
             how, ordered = _taught(how, ready, ordered, seed)
+        learnt_from = len(known) - len(ordered)
         answers, seen = judge_answers(ready, ordered, how, on_batch)
         check_seen(ordered, seen)
         fixed = grid if isinstance(grid, np.ndarray) else None
@@ -64,9 +65,7 @@ class Calibration:
             method=method,
             starts=starts,
             seed=seed,
-            judged=int(answers.predicted.sum())
-            + len(known)
-            - len(ordered),  # with those that were learnt from
+            judged=int(answers.predicted.sum()) + learnt_from,
         )
         facts = {
             "seed": seed,
