@@ -137,6 +137,23 @@ def test_meaning_needs_files(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     assert "name the files with --from, or a knowledge base with --kb" in told and told.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["score", "", "-o", "x.jsonl"],
+        ["score", "", "-o", "x.jsonl", "--engine", "ray"],
+        ["evaluate", " "],
+        ["calibrate", "bm25", "", "-o", "g.json"],
+    ],
+)
+def test_an_empty_name_of_data_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, *words) == 2
+    assert "the name of the data is empty; name a dataset, a file or a folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verb", ["rank", "evaluate", "calibrate", "ask"])
 def test_an_empty_ranker_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], data: Path, verb: str

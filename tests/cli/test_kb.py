@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 
 from cli.calling import printed, run
 from demur.asking.meaning.finding import maker
+from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
+from demur.kb.syncing import FileReport
 from kb.base_toys import Hashing, write
 
 
@@ -149,6 +154,32 @@ def test_watching_takes_in_what_comes(
     assert "added docs/new.txt" in told.out and turns == [3.0, 3.0, 3.0]
     assert "watching h.kb: its files are checked every 3 s; Ctrl-C stops" in told.err
     assert told.err.count("bad.pdf") == 1  # what cannot be read is told once, not at every check
+
+
+def test_watching_goes_on_after_trouble_that_may_pass(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0
+    updating, turns = KnowledgeBase.updating, list[float]()
+
+    def troubled(kb: KnowledgeBase, *given: Any) -> Iterator[FileReport]:
+        if len(turns) < 2:
+            raise UsageError("h.kb: another process writes to it")
+        return updating(kb, *given)
+
+    def sleep(seconds: float) -> None:
+        turns.append(seconds)
+        write(tmp_path / "docs", {"new.txt": "A new text."})
+        if len(turns) == 3:
+            shutil.rmtree(tmp_path / "h.kb")
+
+    monkeypatch.setattr(KnowledgeBase, "updating", troubled)
+    monkeypatch.setattr("time.sleep", sleep)
+    assert run(monkeypatch, "kb", "update", "h.kb", "--watch") == 2
+    told = capsys.readouterr()
+    assert "added docs/new.txt" in told.out and len(turns) == 3
+    assert told.err.count("another process writes to it; trying again") == 1
+    assert "is gone" in told.err, "a base that is lost does not come back"
 
 
 def test_vectors_that_are_broken_off_are_told_and_made_later(

@@ -43,6 +43,19 @@ def test_a_link_to_a_file_of_the_base_is_no_second_source(docs: Path) -> None:
     assert len(kb.sources()) == 2, "what a source is now is known by its own path"
 
 
+def test_a_changed_file_is_read_anew_by_whatever_link_it_is_added(docs: Path) -> None:
+    kb = KnowledgeBase("x.kb")
+    kb.add("docs/b.md")
+    write(docs, {"b.md": "A rake is lent."})
+    (report,) = kb.add("docs/a.md")
+    assert (report.source, report.status) == ("docs/b.md", "changed")
+    assert held(kb) == {"b.md": ["A rake is lent."]}
+    (docs.parent / "link").symlink_to("docs")
+    write(docs, {"b.md": "A ladder is lent."})
+    assert [each.status for each in kb.add("link/b.md")] == ["changed"], "a link to its folder"
+    assert held(kb) == {"b.md": ["A ladder is lent."]}
+
+
 def test_a_link_to_a_folder_of_the_base_is_that_folder(docs: Path) -> None:
     kb = KnowledgeBase("x.kb")
     kb.add("docs")

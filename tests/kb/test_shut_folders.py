@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from demur.errors import UsageError
+from cli.calling import run
+from demur.errors import DataError, UsageError
 from demur.kb.folder import KnowledgeBase
 from kb.base_toys import held, write
 
@@ -74,3 +75,21 @@ def test_an_empty_name_is_not_this_folder(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(UsageError, match="the name of a base is empty"):
         KnowledgeBase("")
     assert set(held(kb)) == {"a.md"}
+
+
+def test_a_folder_whose_path_is_not_utf8_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    odd = tmp_path / os.fsdecode(b"d\xff")
+    write(odd, SAWS)
+    write(tmp_path / "docs", {"c.md": "A rake is lent."})
+    assert run(monkeypatch, "kb", "add", "x.kb", "docs", str(odd), str(odd / "a.md"), "--words-only") == 2
+    told = capsys.readouterr().err
+    assert told.count("its path is not UTF-8; rename it") == 2 and "d?" in told
+    monkeypatch.chdir(odd)
+    kb = KnowledgeBase("../x.kb")
+    assert {each.reason for each in kb.add(["a.md", "shut"])} == {"its path is not UTF-8; rename it"}
+    assert set(held(kb)) == {"c.md"}
+    with pytest.raises(DataError, match="has no source"):
+        kb.remove("a.md")

@@ -91,6 +91,8 @@ class Dataset:
 
 def load(id: str | Path) -> Dataset | Pools:
     """The dataset of a name, or the pools of an id or file. Nothing is read before the pools are touched."""
+    if not str(id).strip():
+        raise UsageError("the name of the data is empty; name a dataset, a file or a folder")
     name, _, rest = str(id).partition("/")
     try:
         return _registered(name, rest.rstrip("/"))

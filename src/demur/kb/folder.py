@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,17 +106,24 @@ class KnowledgeBase(ReadBase):
         return FileReport(name, "changed" if id else "added", count)
 
     def remove(self, sources: str | Path | Iterable[str | Path]) -> list[FileReport]:
-        """What was taken out: files by their names or paths, or all in a folder, in one change."""
+        """What was taken out: files by their paths or names, or all in a folder, in one change."""
+        return self._remove(sources, by_name=False)
+
+    def remove_named(self, sources: str | Iterable[str]) -> list[FileReport]:
+        """The same by names alone, wherever a file of that path lies here."""
+        return self._remove(sources, by_name=True)
+
+    def _remove(self, sources: str | Path | Iterable[str | Path], by_name: bool) -> list[FileReport]:
         with self._writing() as truth:
             many = _paths(sources)  # asked for once nobody else writes
             with truth.turn():
-                found = syncing.sources_named(truth, many)
-                with truth.transaction() as said:  # a folder that was taken out is not followed any more
-                    folders = [(syncing.whole(Path(path)),) for path in many]
-                    said.executemany("DELETE FROM folders WHERE path = ?", folders)
+                found = syncing.sources_named(truth, many, by_name)
+                folders = [] if by_name else syncing.unfollow(truth, many)
                 again = syncing.followed(truth, found)
-                removed = list(syncing.remove_sources(truth, found))
+                removed = list(syncing.remove_sources(truth, found)) if found else []
             reports = list(self._findable(truth, iter(removed)))
+        if not found:
+            return [FileReport(name, "removed", 0, "no file of it was there") for name in folders]
         return [
             replace(report, reason=syncing.AGAIN if id in again else "")
             for (id, _), report in zip(found, reports, strict=True)
@@ -202,11 +209,18 @@ class KnowledgeBase(ReadBase):
                     self._store.catch_up(truth)
                     new = 0
                 yield report
-        finally:
-            truth.check()
-            self._store.catch_up(truth)
-            purge(truth, truth.generation().number, KEPT)
-            self.refresh()
+        except BaseException:
+            with suppress(DataError):  # what went wrong first is told
+                self._index(truth)
+            raise
+        self._index(truth)
+
+    def _index(self, truth: Truth) -> None:
+        """Make findable what there is by now, and read that."""
+        truth.check()
+        self._store.catch_up(truth)
+        purge(truth, truth.generation().number, KEPT)
+        self.refresh()
 
     @contextmanager
     def _writing(self, make: bool = False) -> Iterator[Truth]:

@@ -15,6 +15,7 @@ from demur.errors import DataError, DemurError, UnusableBase
 from demur.kb.files.documents import ADD_IT, files_in, read_documents
 from demur.kb.store.changing import Source, change
 from demur.kb.store.truth import Truth
+from demur.kb.twins import Known, Twins
 
 _RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
 _LATEST = 2**63 - 1  # nanoseconds: the latest time that SQLite keeps
@@ -37,10 +38,13 @@ class FileReport:
 
 def added(truth: Truth, paths: Iterable[str | Path], advance: Advance | None = None) -> Iterator[FileReport]:
     """What became of each file, and of each one in folders, as it goes in."""
-    twins = _Twins(truth)
+    twins = Twins(truth)
     for path in map(Path, paths):
         if path.is_dir():
             called = _called(path)
+            if not _is_utf8(whole(path)):
+                yield _not_utf8(called)
+                continue
             for known, name in truth.rows("SELECT path, name FROM folders WHERE path != ?", (whole(path),)):
                 if os.path.realpath(known) == os.path.realpath(path):
                     yield FileReport(called, "unchanged", 0, f"is the same folder as {name}")
@@ -64,7 +68,7 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport
     A file that is gone from its folder is removed. One that was named itself stays, as does all of a folder
     that is gone or empty, as it may be on a disk that is not there just now, or that may not be read.
     """
-    seen, twins = set(), _Twins(truth)
+    seen, twins = set(), Twins(truth)
     complete: dict[int, str] = {}
     shut: list[str] = []
     for id, folder, called in truth.rows("SELECT id, path, name FROM folders ORDER BY path"):
@@ -112,22 +116,34 @@ def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
     return {id for id, path in there if folders.intersection(path.parents) and path.exists()}
 
 
-def sources_named(truth: Truth, names: Iterable[str | Path]) -> list[tuple[int, str]]:
-    """The sources that are meant by their names or paths, or by those of folders that they lie in."""
+def sources_named(truth: Truth, names: Iterable[str | Path], by_name: bool) -> list[tuple[int, str]]:
+    """The sources that are meant by their paths, or those of folders that they lie in; if none, by name.
+
+    With `by_name`, they are meant by their names alone.
+    """
     rows = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL ORDER BY name")
+    folders = {path for (path,) in truth.rows("SELECT path FROM folders")}
     found: dict[int, str] = {}
     for name in map(str, names):
         path = whole(Path(name))
-        here = {
-            id: called
-            for id, called, at in rows
-            if called == name or (at and (at == path or at.startswith(path.rstrip(os.sep) + os.sep)))
-        }
-        if not here:
+        inside = path.rstrip(os.sep) + os.sep
+        here = {id: called for id, called, at in rows if at and (at == path or at.startswith(inside))}
+        if by_name or not here:
+            here = {id: called for id, called, _ in rows if called == name}
+        if not here and (by_name or path not in folders):
             fix = "demur kb status lists what is there; nothing was removed"
             raise DataError(f"has no source {name}", path=truth.place, fix=fix)
         found |= here
     return list(found.items())
+
+
+def unfollow(truth: Truth, paths: Iterable[str | Path]) -> list[str]:
+    """The names of those of the paths that were folders whose files are followed: they are not any more."""
+    known: dict[str, str] = dict(truth.rows("SELECT path, name FROM folders"))
+    gone = {path: known[path] for path in map(whole, map(Path, paths)) if path in known}
+    with truth.transaction() as said:
+        said.executemany("DELETE FROM folders WHERE path = ?", [(path,) for path in gone])
+    return list(gone.values())
 
 
 def _folder(truth: Truth, path: Path) -> int:
@@ -160,38 +176,12 @@ def _same(short: Path, there: Path) -> bool:
         return not (short.exists() or there.exists())
 
 
-class _Twins:
-    """The files of a base by what is in them: so a link to one of them is not taken for another."""
-
-    def __init__(self, truth: Truth) -> None:
-        self.truth = truth
-        self._known: dict[str, list[tuple[str, str]]] | None = None
-
-    def of(self, source: Source) -> str:
-        """The name of the source that is the same file, if there is one."""
-        real = os.path.realpath(source.path or "")
-        some = self._read().get(source.sha256, ())
-        return next((name for name, path in some if os.path.realpath(path) == real), "")
-
-    def add(self, source: Source) -> None:
-        """Know a source that was taken in."""
-        self._read().setdefault(source.sha256, []).append((source.name, source.path or ""))
-
-    def _read(self) -> dict[str, list[tuple[str, str]]]:
-        if self._known is None:
-            self._known = {}
-            alive = "SELECT name, path, sha256 FROM sources WHERE died IS NULL AND path IS NOT NULL"
-            for name, path, sha256 in self.truth.rows(alive):
-                self._known.setdefault(sha256, []).append((name, path))
-        return self._known
-
-
 def _taken(
     truth: Truth,
     path: Path,
     folder: int | None,
     by_name: bool,
-    twins: _Twins,
+    twins: Twins,
     advance: Any,
     name: str = "",
 ) -> FileReport:
@@ -201,14 +191,11 @@ def _taken(
 
 
 def _taken_in_turn(
-    truth: Truth, path: Path, folder: int | None, by_name: bool, twins: _Twins, advance: Any, name: str
+    truth: Truth, path: Path, folder: int | None, by_name: bool, twins: Twins, advance: Any, name: str
 ) -> FileReport:
     place = whole(path)
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        shown = name.encode("utf-8", "replace").decode()
-        return FileReport(shown, "skipped", reason="its name is not UTF-8; rename it", named=by_name)
+    if not _is_utf8(place):
+        return _not_utf8(name, by_name)
     columns = "id, name, kind, path, folder, sha256, size, mtime, checked"
     rows = truth.rows(f"SELECT {columns} FROM sources WHERE path = ? AND died IS NULL", (place,))
     if rows:
@@ -226,12 +213,15 @@ def _taken_in_turn(
             if rows and now.sha256 == old.sha256:
                 _noted(truth, now)
                 return FileReport(name, "unchanged", _passages(truth, old.id))
-            if not rows and (same := twins.of(now)):
-                return FileReport(name, "unchanged", 0, f"is the same file as {same}", by_name)
+            if not rows and (same := twins.of(place)):
+                told = _taken_in_turn(truth, Path(same.path), None, by_name, twins, advance, same.name)
+                if told.status != "unchanged":
+                    return told
+                return FileReport(name, "unchanged", 0, f"is the same file as {same.name}", by_name)
             with change(truth, f"{'change' if rows else 'add'} {name}") as made:
                 passages = (passage for passage in read_documents(Path(place)))
                 count = made.put(now, passages, advance)
-            twins.add(now)
+            twins.add(Known(name, place))
     except DemurError as error:
         if isinstance(error, UnusableBase):
             raise  # not the file's fault
@@ -245,6 +235,20 @@ def _taken_in_turn(
         kept = "; what was read of it before stays" if rows else ""
         return FileReport(name, "skipped", _passages(truth, old.id), f"{why}{kept}", by_name)
     return FileReport(name, "changed" if rows else "added", count, "" if count else "there is no text in it")
+
+
+def _is_utf8(path: str) -> bool:
+    """Whether a path can be kept: one that is not UTF-8 cannot."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _not_utf8(name: str, named: bool = True) -> FileReport:
+    shown = name.encode("utf-8", "replace").decode()
+    return FileReport(shown, "skipped", reason="its path is not UTF-8; rename it", named=named)
 
 
 def _seen(path: Path, old: Source, folder: int | None) -> Source:

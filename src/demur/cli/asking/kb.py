@@ -96,19 +96,30 @@ def update(
     """Read the changed files and folders again, and compute missing vectors."""
     import time
 
+    from demur.errors import DemurError, LostBase, ReadOnlyBase
+
     makers = cluster(engine, address, workers)
     kb = _there(base)
     with warnings_noted():
         if watch:
             note(f"watching {one_line(str(kb.path))}: its files are checked every {every:g} s; Ctrl-C stops")
         told: set[FileReport] = set()
+        trouble = ""
         while watch:
-            found = list(_shown(kb.updating(), json, told))
-            told = {each for each in found if each.status in ("skipped", "unchanged") and each.reason}
-            if any(each.status not in ("unchanged", "skipped") for each in found) or _missing(kb):
-                if json:
-                    emit(_told(kb, found), None)
-                _embed(kb, words_only, makers)
+            try:
+                found = list(_shown(kb.updating(), json, told))
+                told = {each for each in found if each.status in ("skipped", "unchanged") and each.reason}
+                if any(each.status not in ("unchanged", "skipped") for each in found) or _missing(kb):
+                    if json:
+                        emit(_told(kb, found), None)
+                    _embed(kb, words_only, makers)
+                trouble = ""
+            except (LostBase, ReadOnlyBase):
+                raise
+            except DemurError as error:  # another process writes for long, or the disk is full: it may pass
+                if str(error) != trouble:
+                    note(f"{error}; trying again")
+                trouble = str(error)
             time.sleep(every)
         with meter("reading", "passages") as advance:
             _finish(kb, list(_shown(kb.updating(advance), json)), words_only, json, makers)

@@ -31,6 +31,8 @@ def wanted(source: str, output: str, engine: str, address: str | None, workers: 
             raise UsageError(
                 f"{place}: only files are scored; copy or mount what is there, and name its path"
             )
+    if not source:
+        return False  # what reads pools says that it is no name
     if on_ray(engine, address, workers):
         return True
     folder = Path(source)

@@ -6,8 +6,10 @@ those nearest to the question's are scored again by the bytes.
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +34,7 @@ CREATE TABLE IF NOT EXISTS codes (id INTEGER PRIMARY KEY, scale REAL NOT NULL, b
 PRAGMA user_version = {_FORMAT};
 """
 Bits = NDArray[np.uint64]
+_log = logging.getLogger(__name__)
 
 
 class SignedMeanings:
@@ -63,7 +66,9 @@ class SignedMeanings:
         if self._file is not None and self.path.is_file() and self.path.stat().st_ino != self._inode:
             self.forget()
         try:
-            return self._open(truth, embedder)
+            told = self._open(truth, embedder)
+            self.load()
+            return told
         except sqlite3.DatabaseError as error:
             if embedder is None or "full" in str(error) or "locked" in str(error):
                 self.forget()
@@ -125,9 +130,8 @@ class SignedMeanings:
 
     def see(self, truth: Truth, now: Generation) -> None:
         """Find those of a generation from now on, as many as there are by now."""
-        self._newest, self._dead = now.newest, np.array(truth.dead(now), np.int64)
         self.open(truth)
-        self.load()
+        self._newest, self._dead = now.newest, np.array(truth.dead(now), np.int64)
 
     def embedded(self) -> int:
         """How many passages have vectors."""
@@ -192,6 +196,13 @@ class SignedMeanings:
 
     def search(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
         """The nearest passages and the cosines; one with a question counts with the nearer vector."""
+        try:
+            return self._search(vector, top)
+        except sqlite3.DatabaseError as error:
+            self._give_up(error)
+            return np.empty(0, np.int64), np.empty(0)
+
+    def _search(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
         if self._file is None or not len(self.passages):
             return np.empty(0, np.int64), np.empty(0)
         length = float(np.linalg.norm(vector))
@@ -218,6 +229,22 @@ class SignedMeanings:
 
     def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
         """Of each passage the cosines with its question and with its text; nan where there is no vector."""
+        try:
+            return self._cosines(vector, places)
+        except sqlite3.DatabaseError as error:
+            self._give_up(error)
+            return np.full(len(places), np.nan), np.full(len(places), np.nan)
+
+    def _give_up(self, error: sqlite3.DatabaseError) -> None:
+        """Go on without vectors; those of a damaged file are removed, to be made again."""
+        if type(error) is not sqlite3.DatabaseError:  # it is locked, say
+            self.forget()
+            return
+        _log.warning("%s: is damaged; what is found by meaning is missing until it is made again", self.path)
+        with suppress(OSError):
+            self.remove()
+
+    def _cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
         found = np.full((2, len(places)), np.nan)
         if self._file is None or not len(self.passages):
             return found[1], found[0]

@@ -101,7 +101,7 @@ class Removal(Sent):
 
         try:
             check_there(kb, self.name)
-            report = kb.remove(named())[0]
+            report = kb.remove_named(named())[0]
         except _TakenAway:
             return None
         except (Refusal, DataError):

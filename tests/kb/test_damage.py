@@ -1,0 +1,75 @@
+"""A damaged file of vectors is made again, and what went wrong first is what is told."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cli.calling import run
+from demur.errors import DataError
+from demur.kb.folder import KnowledgeBase
+from demur.kb.index.words import IndexedWords
+from demur.kb.passages import Passage
+from kb.base_toys import Hashing, folder, found
+
+_PAGE = 4096
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> KnowledgeBase:
+    made = KnowledgeBase(tmp_path / "x.kb")
+    made.put("many", (Passage(str(n), f"Drill {n} is lent.") for n in range(400)))
+    made.embed(Hashing())
+    return made
+
+
+def _damage(kb: KnowledgeBase, table: str) -> None:
+    """Overwrite all pages of a table but the first."""
+    kb.close()
+    path = folder(kb) / "meanings" / "vectors.sqlite"
+    file = sqlite3.connect(path)
+    file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    (root,) = file.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    file.close()
+    pages = bytearray(path.read_bytes())
+    pages[(root - 1) * _PAGE : root * _PAGE] = b"\x07" * _PAGE
+    path.write_bytes(pages)
+
+
+@pytest.mark.parametrize("table", ["signs", "codes"])
+@pytest.mark.parametrize("verb", ["status", "update", "rebuild"])
+def test_damaged_vectors_are_made_again(
+    kb: KnowledgeBase, table: str, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = found(kb, "drill 7 lent")
+    monkeypatch.setattr("demur.asking.meaning.finding.maker", Hashing)
+    _damage(kb, table)
+    again = KnowledgeBase(folder(kb))
+    assert again.by_words("drill", 3)[0].tolist()
+    assert not again.by_meaning(Hashing().embed(["drill"])[0], 3)[0].tolist()
+    again.close()
+    assert run(monkeypatch, "kb", verb, str(folder(kb))) == 0
+    again = KnowledgeBase(folder(kb))
+    again.embed(Hashing())
+    assert found(again, "drill 7 lent") == before
+
+
+def test_what_went_wrong_first_is_told_and_not_that_the_index_failed_too(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def broken() -> Iterator[Passage]:
+        yield Passage("1", "A saw is lent.")
+        raise DataError("is broken after its first line", path="more.md")
+
+    shutil.rmtree(folder(kb) / "words")
+    monkeypatch.setattr(IndexedWords, "_write", full)
+    with pytest.raises(DataError, match="is broken after its first line"):
+        kb.put("more", broken())
