@@ -7,7 +7,8 @@ DemurError               one clear line: what is wrong, why, and what to do
 │   ├── MissingData      a dataset is not here; says how to obtain it
 │   └── UnusableBase     a knowledge base is broken, or its disk is full; `said` leaves its path out
 │       ├── LostBase     it is gone from its folder since it was opened, or another one is there
-│       └── ReadOnlyBase it may not be written
+│       ├── ReadOnlyBase it may not be written
+│       └── DamagedVectors its vectors were damaged, and are made again
 ├── NoThreshold          the labels carry no promise; says what they would carry, and how many more are needed
 └── MissingExtra         a part of demur that is not installed; says how to install it
 
@@ -97,6 +98,10 @@ class LostBase(UnusableBase):
 
 class ReadOnlyBase(UnusableBase):
     """A knowledge base that may not be written."""
+
+
+class DamagedVectors(UnusableBase):
+    """The vectors of a knowledge base are damaged; they can be made again."""
 
 
 class NoThreshold(DemurError):

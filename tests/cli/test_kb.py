@@ -156,6 +156,31 @@ def test_watching_takes_in_what_comes(
     assert told.err.count("bad.pdf") == 1  # what cannot be read is told once, not at every check
 
 
+def test_watching_without_vectors_tells_only_what_changes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs", "--words-only") == 0
+    turns: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 3:
+            raise SystemExit(0)
+
+    monkeypatch.setattr("time.sleep", sleep)
+    capsys.readouterr()
+    assert run(monkeypatch, "kb", "update", "h.kb", "--watch", "--words-only", "--json") == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_an_empty_folder_is_named_whatever_it_is_called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").mkdir()
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs", "file", "--words-only") == 2
+    assert "skipped file: no file in it that demur reads" in capsys.readouterr().err
+
+
 def test_watching_goes_on_after_trouble_that_may_pass(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli.calling import run
-from demur.errors import DataError
+from demur.errors import DamagedVectors, DataError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.index.words import IndexedWords
 from demur.kb.passages import Passage
@@ -29,7 +29,7 @@ def kb(tmp_path: Path) -> KnowledgeBase:
 
 
 def _damage(kb: KnowledgeBase, table: str) -> None:
-    """Overwrite all pages of a table but the first."""
+    """Overwrite the first page of a table."""
     kb.close()
     path = folder(kb) / "meanings" / "vectors.sqlite"
     file = sqlite3.connect(path)
@@ -49,14 +49,53 @@ def test_damaged_vectors_are_made_again(
     before = found(kb, "drill 7 lent")
     monkeypatch.setattr("demur.asking.meaning.finding.maker", Hashing)
     _damage(kb, table)
-    again = KnowledgeBase(folder(kb))
-    assert again.by_words("drill", 3)[0].tolist()
-    assert not again.by_meaning(Hashing().embed(["drill"])[0], 3)[0].tolist()
-    again.close()
+    assert KnowledgeBase(folder(kb)).by_words("drill", 3)[0].tolist()
+    (folder(kb).parent / "new.txt").write_text("A saw is lent.")
+    assert run(monkeypatch, "kb", "add", str(folder(kb)), str(folder(kb).parent / "new.txt")) == 0
     assert run(monkeypatch, "kb", verb, str(folder(kb))) == 0
     again = KnowledgeBase(folder(kb))
+    assert again.embedded == 401
+    again.remove(folder(kb).parent / "new.txt")
+    assert found(again, "drill 7 lent") == before
+
+
+def test_damage_that_is_found_when_asking_is_one_line_and_then_mended(
+    kb: KnowledgeBase,
+) -> None:
+    question = "drill 7 lent"
+    before = found(kb, question)
+    _damage(kb, "codes")
+    again = KnowledgeBase(folder(kb))
+    with pytest.raises(DamagedVectors, match="the vectors were damaged, and are removed; ask again") as error:
+        again.by_meaning(Hashing().embed([question])[0], 3)
+    assert "\n" not in str(error.value)
+    again.refresh()
+    assert not again.embedded, "so whoever asks is told, and no gate promises anything"
+    again.embed(Hashing())
+    assert found(again, question) == before
+
+
+def test_pages_of_one_table_over_those_of_another_are_damage_too(kb: KnowledgeBase) -> None:
+    before = found(kb, "drill 7 lent")
+    kb.close()
+    file = sqlite3.connect(folder(kb) / "meanings" / "vectors.sqlite")
+    root = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+    codes, signs = (file.execute(root, (table,)).fetchone()[0] for table in ("codes", "signs"))
+    file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.close()
+    _copy(folder(kb) / "meanings" / "vectors.sqlite", codes, signs)
+    again = KnowledgeBase(folder(kb))
+    again.refresh()
+    assert not again.embedded
     again.embed(Hashing())
     assert found(again, "drill 7 lent") == before
+
+
+def _copy(path: Path, this: int, over: int) -> None:
+    """Write one page of a file over another."""
+    pages = bytearray(path.read_bytes())
+    pages[(over - 1) * _PAGE : over * _PAGE] = pages[(this - 1) * _PAGE : this * _PAGE]
+    path.write_bytes(pages)
 
 
 def test_what_went_wrong_first_is_told_and_not_that_the_index_failed_too(

@@ -35,8 +35,8 @@ def test_a_link_to_a_file_of_the_base_is_no_second_source(docs: Path) -> None:
     assert held(kb) == expected
     for again in (kb.update(), kb.add("docs"), kb.add("away/o.md"), kb.add("docs/a.md")):
         assert {each.status for each in again} <= {"unchanged", "skipped"} and held(kb) == expected
-    (report,) = kb.add("away/o.md")
-    assert (report.status, report.reason) == ("unchanged", "is the same file as docs/o.md")
+    (report,) = kb.add("away/o.md")  # which it is known by since it was named
+    assert (report.status, report.source) == ("unchanged", "docs/o.md")
     (docs / "b.md").unlink()
     (docs / "b.md").symlink_to("../away/o.md")
     kb.update()
@@ -54,6 +54,50 @@ def test_a_changed_file_is_read_anew_by_whatever_link_it_is_added(docs: Path) ->
     write(docs, {"b.md": "A ladder is lent."})
     assert [each.status for each in kb.add("link/b.md")] == ["changed"], "a link to its folder"
     assert held(kb) == {"b.md": ["A ladder is lent."]}
+
+
+def test_a_folder_that_is_renamed_with_a_link_left_behind_stays(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    write(docs, {"loans/a.md": "A saw is lent.", "b.md": "A drill is lent."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(docs)
+    (docs / "loans").rename(docs / "lending")
+    (docs / "loans").symlink_to("lending")
+    told = {(each.source.removeprefix(str(docs)), each.status) for each in kb.update()}
+    assert {("/lending/a.md", "added"), ("/loans/a.md", "removed")} <= told
+    assert held(kb) == {"a.md": ["A saw is lent."], "b.md": ["A drill is lent."]}
+
+
+def test_a_file_that_was_named_itself_stays_whatever_becomes_of_links_to_it(docs: Path) -> None:
+    kb = KnowledgeBase("x.kb")
+    kb.add("docs")  # the file is known by a link in it
+    assert kb.add("away/o.md")[0].reason == "is the same file as docs/o.md"
+    (docs / "o.md").unlink()
+    assert {each.status for each in kb.update()} <= {"unchanged", "skipped"}
+    assert held(kb)["o.md"] == ["A saw is not."]
+
+
+def test_a_file_that_was_named_itself_stays_if_its_folder_is_added_too(docs: Path) -> None:
+    kb = KnowledgeBase("x.kb")
+    kb.add(["docs/b.md", "docs"])
+    (docs / "b.md").unlink()
+    assert "docs/b.md: is gone" in next(each.reason for each in kb.update() if each.source == "docs/b.md")
+    assert "b.md" in held(kb)
+
+
+def test_a_path_through_a_link_that_became_a_folder_is_no_endless_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "y", {"f.md": "A saw is lent.", "sub/g.md": "-"})
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "link").symlink_to("../y/sub")
+    kb = KnowledgeBase("x.kb")
+    assert [each.status for each in kb.add("x/link/../f.md")] == ["added"]
+    (tmp_path / "x" / "link").unlink()
+    (tmp_path / "x" / "link").mkdir()
+    (tmp_path / "y" / "f.md").rename(tmp_path / "x" / "f.md")
+    assert [each.status for each in kb.update()] == ["unchanged"]
 
 
 def test_a_link_to_a_folder_of_the_base_is_that_folder(docs: Path) -> None:

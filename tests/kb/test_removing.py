@@ -27,7 +27,10 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
 def test_a_path_here_is_removed_and_a_source_of_that_name_stays(two: KnowledgeBase) -> None:
     assert [each.status for each in two.remove("docs/q.md")] == ["removed"]
     assert held(two) == {"q.md": ["The saw of one is lent."]}
-    two.remove("docs/q.md")  # no file of that path is in the base any more, so it is the name
+    with pytest.raises(DataError, match=r"what is called docs/q\.md was added from elsewhere"):
+        two.remove("docs/q.md")  # here lies another file of that name
+    Path("docs/q.md").unlink()
+    two.remove("docs/q.md")
     assert not two.sources()
 
 
@@ -54,3 +57,40 @@ def test_a_folder_without_files_is_not_followed_any_more(
     assert [each.source for each in kb.update()] == []
     assert run(monkeypatch, "kb", "remove", "x.kb", "docs") == 2
     assert "has no source docs" in capsys.readouterr().err
+
+
+def test_a_folder_may_be_named_from_elsewhere_and_by_a_link(two: KnowledgeBase, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("one")
+    assert [each.status for each in two.remove(tmp_path / "link")] == ["removed"]
+    assert held(two) == {"q.md": ["The saw of two is lent."]}
+    two.remove("docs/q.md")
+    two.add(tmp_path / "one" / "docs")
+    (name,) = (name for name, _, _ in two.sources())
+    assert [each.source for each in two.remove(str(Path(name).parent))] == [name]
+
+
+def test_a_folder_without_files_is_told_beside_others(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/a.md": "A saw is lent.", "b.md": "A drill is lent."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add([tmp_path / "docs", tmp_path / "b.md"])
+    kb.remove(tmp_path / "docs" / "a.md")
+    told = kb.remove([tmp_path / "docs", tmp_path / "b.md"])
+    assert [(Path(each.source).name, each.reason) for each in told] == [
+        ("docs", "no file of it was there"),
+        ("b.md", ""),
+    ]
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_whether_the_next_update_adds_it_again_is_told_as_it_is(tmp_path: Path, hidden: bool) -> None:
+    write(
+        tmp_path, {"docs/a.md": "A saw is lent.", "docs/.hid/x.md": "A rake.", "o/b.md": "A drill is lent."}
+    )
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    (tmp_path / "o" / "c.md").symlink_to("../docs/a.md")
+    kb.add([tmp_path / "docs", tmp_path / "o", tmp_path / "docs" / ".hid" / "x.md"])
+    named = "docs/.hid/x.md" if hidden else "docs"
+    told = {Path(each.source).name: bool(each.reason) for each in kb.remove(tmp_path / named)}
+    added = {Path(each.source).name for each in kb.update() if each.status == "added"}
+    assert added == (set() if hidden else {"c.md"}) and told["x.md"] is False
+    assert hidden or told["a.md"] is True

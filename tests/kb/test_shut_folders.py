@@ -91,5 +91,7 @@ def test_a_folder_whose_path_is_not_utf8_is_left_out(
     kb = KnowledgeBase("../x.kb")
     assert {each.reason for each in kb.add(["a.md", "shut"])} == {"its path is not UTF-8; rename it"}
     assert set(held(kb)) == {"c.md"}
+    with pytest.raises(DataError, match="is a path that is not UTF-8; name another folder"):
+        KnowledgeBase(odd / "y.kb")
     with pytest.raises(DataError, match="has no source"):
         kb.remove("a.md")

@@ -67,6 +67,10 @@ def test_a_document_is_removed_by_its_whole_name(tmp_path: Path) -> None:
             assert client.delete("/v1/documents", params={"name": name}).status_code == 404
         assert drop(client, "kayaks.md")["status"] == "removed"
         assert answered(client, ASKED) != "A kayak is lent for four days."
+        put(client, " u\u0308ber.md", KAYAK)
+        assert drop(client, " u\u0308ber.md")["status"] == "removed", (
+            "however it is typed, as when it is sent"
+        )
 
 
 @pytest.mark.usefixtures("unembedded")

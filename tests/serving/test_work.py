@@ -13,6 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from demur.asking import Session, packaged
+from demur.errors import DemurError
 from demur.serving.answering.given import Given
 from demur.serving.answering.service import Service
 from demur.serving.app import create_app
@@ -190,6 +191,20 @@ def test_while_it_loads_it_says_so_and_is_healthy() -> None:
         assert client.post("/rerank", json=BODY).status_code == 200
     assert [each.status_code for each in early] == [503, 503]
     assert all(each.headers["Retry-After"] and each.json()["error_type"] == "Unhealthy" for each in early)
+
+
+def test_a_service_that_cannot_be_opened_says_so_whatever_went_wrong(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken() -> Service:
+        raise TypeError("nobody thought of this")
+
+    told: list[DemurError] = []
+    app = create_app(broken, on_failure=told.append)
+    with TestClient(app, base_url="http://127.0.0.1"):
+        wait_until(lambda: bool(told))
+    assert str(told[0]).startswith("TypeError: nobody thought of this; this is a bug")
+    assert "Traceback" in caplog.text
 
 
 @pytest.mark.parametrize("texts", [1, 256, 257, 700])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from demur.kb import syncing
 from demur.kb.index.embedding import embed
 from demur.kb.passages import Passage
 from demur.kb.read import ReadBase
+from demur.kb.sources import removing
 from demur.kb.store import asked, labels
 from demur.kb.store.changing import KEPT, Source, change, purge
 from demur.kb.store.labels import Label
@@ -117,17 +117,15 @@ class KnowledgeBase(ReadBase):
         with self._writing() as truth:
             many = _paths(sources)  # asked for once nobody else writes
             with truth.turn():
-                found = syncing.sources_named(truth, many, by_name)
-                folders = [] if by_name else syncing.unfollow(truth, many)
-                again = syncing.followed(truth, found)
-                removed = list(syncing.remove_sources(truth, found)) if found else []
-            reports = list(self._findable(truth, iter(removed)))
-        if not found:
-            return [FileReport(name, "removed", 0, "no file of it was there") for name in folders]
-        return [
-            replace(report, reason=syncing.AGAIN if id in again else "")
-            for (id, _), report in zip(found, reports, strict=True)
-        ]
+                found = removing.sources_named(truth, many, by_name)
+                empty = [] if by_name else removing.unfollow(truth, many)
+                again = removing.followed(truth, found)
+                if found:
+                    removing.remove_sources(truth, found)
+            reports = [FileReport(name, "removed", 0, "no file of it was there") for name in empty]
+            for id, name in found:
+                reports.append(FileReport(name, "removed", 0, removing.AGAIN if id in again else ""))
+            return list(self._findable(truth, iter(reports)))
 
     def rebuild(self, advance: Advance | None = None) -> None:
         """Make the index of words anew; the next `embed` makes the vectors anew."""

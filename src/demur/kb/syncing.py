@@ -13,13 +13,14 @@ from typing import Any
 from demur import files
 from demur.errors import DataError, DemurError, UnusableBase
 from demur.kb.files.documents import ADD_IT, files_in, read_documents
+from demur.kb.sources.removing import remove_sources
+from demur.kb.sources.spelling import called_as, is_utf8, whole
+from demur.kb.sources.twins import Known, Twins
 from demur.kb.store.changing import Source, change
 from demur.kb.store.truth import Truth
-from demur.kb.twins import Known, Twins
 
 _RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
 _LATEST = 2**63 - 1  # nanoseconds: the latest time that SQLite keeps
-AGAIN = "it still lies in a folder that was added, so the next update adds it again"
 _log = logging.getLogger(__name__)
 Advance = Callable[[int], None]
 
@@ -41,8 +42,8 @@ def added(truth: Truth, paths: Iterable[str | Path], advance: Advance | None = N
     twins = Twins(truth)
     for path in map(Path, paths):
         if path.is_dir():
-            called = _called(path)
-            if not _is_utf8(whole(path)):
+            called = called_as(path)
+            if not is_utf8(whole(path)):
                 yield _not_utf8(called)
                 continue
             for known, name in truth.rows("SELECT path, name FROM folders WHERE path != ?", (whole(path),)):
@@ -68,28 +69,33 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport
     A file that is gone from its folder is removed. One that was named itself stays, as does all of a folder
     that is gone or empty, as it may be on a disk that is not there just now, or that may not be read.
     """
-    seen, twins = set(), Twins(truth)
-    complete: dict[int, str] = {}
-    shut: list[str] = []
-    for id, folder, called in truth.rows("SELECT id, path, name FROM folders ORDER BY path"):
-        found = files_in(Path(folder)) if Path(folder).is_dir() else []
-        if found:
-            complete[id] = folder
-        shut += [whole(path) for path in found if path.is_dir() and not path.is_symlink()]
-        for path in found:
-            seen.add(whole(path))
+    folders = truth.rows("SELECT id, path, name FROM folders ORDER BY path")
+    found = {id: files_in(Path(folder)) if Path(folder).is_dir() else [] for id, folder, _ in folders}
+    complete = {id: folder for id, folder, _ in folders if found[id]}
+    seen = {whole(path) for paths in found.values() for path in paths}
+    shut = [
+        whole(path) for paths in found.values() for path in paths if path.is_dir() and not path.is_symlink()
+    ]
+    rows = truth.rows("SELECT id, name, path, folder FROM sources WHERE died IS NULL AND path IS NOT NULL")
+    others = [row for row in sorted(rows, key=lambda row: row[1]) if row[2] not in seen]
+    gone = {
+        path
+        for _, _, path, folder in others
+        if folder in complete and _gone(Path(path), Path(complete[folder]))
+    }
+    twins = Twins(truth, gone)  # what takes the place of one that is gone is no twin of it
+    for id, folder, called in folders:
+        for path in found[id]:
             name = str(Path(called, path.relative_to(folder)))
             yield _taken(truth, path, id, False, twins, advance, name)
-    rows = truth.rows("SELECT id, name, path, folder FROM sources WHERE died IS NULL AND path IS NOT NULL")
-    for id, name, path, folder in sorted(rows, key=lambda row: row[1]):
-        if path in seen:
-            continue
+    for id, name, path, folder in others:
         if any(Path(path).is_relative_to(each) for each in shut):
             continue  # told of the folder already
-        if folder in complete and _gone(Path(path), Path(complete[folder])):
-            yield from remove_sources(truth, [(id, name)])
+        if path in gone:
+            remove_sources(truth, [(id, name)])
+            yield FileReport(name, "removed")
         else:
-            yield _taken(truth, Path(path), folder, True, twins, advance)
+            yield _taken(truth, Path(path), folder, True, twins, advance, known=path)
 
 
 def _gone(path: Path, root: Path) -> bool:
@@ -99,81 +105,12 @@ def _gone(path: Path, root: Path) -> bool:
     return not os.path.lexists(path) or (path.is_dir() and not path.is_symlink())
 
 
-def remove_sources(truth: Truth, sources: list[tuple[int, str]]) -> Iterator[FileReport]:
-    """What was taken out, all at once."""
-    with change(truth, f"remove {_many([name for _, name in sources])}") as made:
-        made.remove(id for id, _ in sources)
-    for _, name in sources:
-        yield FileReport(name, "removed")
-
-
-def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
-    """Which of the sources the next update would add again if they were taken out now."""
-    folders = {Path(path) for (path,) in truth.rows("SELECT path FROM folders")}
-    known = truth.rows("SELECT id, path FROM sources WHERE died IS NULL AND path IS NOT NULL")
-    paths: dict[int, str] = dict(known)
-    there = [(id, Path(paths[id])) for id, _ in sources if id in paths]
-    return {id for id, path in there if folders.intersection(path.parents) and path.exists()}
-
-
-def sources_named(truth: Truth, names: Iterable[str | Path], by_name: bool) -> list[tuple[int, str]]:
-    """The sources that are meant by their paths, or those of folders that they lie in; if none, by name.
-
-    With `by_name`, they are meant by their names alone.
-    """
-    rows = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL ORDER BY name")
-    folders = {path for (path,) in truth.rows("SELECT path FROM folders")}
-    found: dict[int, str] = {}
-    for name in map(str, names):
-        path = whole(Path(name))
-        inside = path.rstrip(os.sep) + os.sep
-        here = {id: called for id, called, at in rows if at and (at == path or at.startswith(inside))}
-        if by_name or not here:
-            here = {id: called for id, called, _ in rows if called == name}
-        if not here and (by_name or path not in folders):
-            fix = "demur kb status lists what is there; nothing was removed"
-            raise DataError(f"has no source {name}", path=truth.place, fix=fix)
-        found |= here
-    return list(found.items())
-
-
-def unfollow(truth: Truth, paths: Iterable[str | Path]) -> list[str]:
-    """The names of those of the paths that were folders whose files are followed: they are not any more."""
-    known: dict[str, str] = dict(truth.rows("SELECT path, name FROM folders"))
-    gone = {path: known[path] for path in map(whole, map(Path, paths)) if path in known}
-    with truth.transaction() as said:
-        said.executemany("DELETE FROM folders WHERE path = ?", [(path,) for path in gone])
-    return list(gone.values())
-
-
 def _folder(truth: Truth, path: Path) -> int:
     """The id of a folder whose files are followed."""
     with truth.transaction() as connection:
         insert = "INSERT INTO folders (path, name) VALUES (?, ?) ON CONFLICT DO NOTHING"
-        connection.execute(insert, (whole(path), _called(path)))
+        connection.execute(insert, (whole(path), called_as(path)))
     return int(truth.rows("SELECT id FROM folders WHERE path = ?", (whole(path),))[0][0])
-
-
-def whole(path: Path) -> str:
-    """The path from the root, by one spelling: ``docs/../docs`` is ``docs``, unless a link is in the way."""
-    there = path.absolute()
-    short = Path(os.path.normpath(there))
-    return str(short if _same(short, there) else there)
-
-
-def _called(path: Path) -> str:
-    """The path as it was given, by the same spelling."""
-    short = Path(os.path.normpath(path))
-    return str(short if _same(short.absolute(), path.absolute()) else path)
-
-
-def _same(short: Path, there: Path) -> bool:
-    if ".." not in there.parts:
-        return True
-    try:
-        return short.samefile(there)
-    except OSError:  # neither is there: nothing is known of links
-        return not (short.exists() or there.exists())
 
 
 def _taken(
@@ -184,17 +121,25 @@ def _taken(
     twins: Twins,
     advance: Any,
     name: str = "",
+    known: str = "",
 ) -> FileReport:
     """What became of one file; if it cannot be read, what was read of it before stays."""
     with truth.turn():
-        return _taken_in_turn(truth, path, folder, by_name, twins, advance, name or _called(path))
+        place = known or whole(path)
+        return _taken_in_turn(truth, path, place, folder, by_name, twins, advance, name or called_as(path))
 
 
 def _taken_in_turn(
-    truth: Truth, path: Path, folder: int | None, by_name: bool, twins: Twins, advance: Any, name: str
+    truth: Truth,
+    path: Path,
+    place: str,
+    folder: int | None,
+    by_name: bool,
+    twins: Twins,
+    advance: Any,
+    name: str,
 ) -> FileReport:
-    place = whole(path)
-    if not _is_utf8(place):
+    if not is_utf8(place):
         return _not_utf8(name, by_name)
     columns = "id, name, kind, path, folder, sha256, size, mtime, checked"
     rows = truth.rows(f"SELECT {columns} FROM sources WHERE path = ? AND died IS NULL", (place,))
@@ -207,14 +152,14 @@ def _taken_in_turn(
         old = Source(name, "", place)
     try:
         with files.unchanging(path):
-            now = _seen(path, old, folder)
+            now = _seen(path, old, folder, by_name)
             if now == old:
                 return FileReport(name, "unchanged", _passages(truth, old.id))
             if rows and now.sha256 == old.sha256:
                 _noted(truth, now)
                 return FileReport(name, "unchanged", _passages(truth, old.id))
             if not rows and (same := twins.of(place)):
-                told = _taken_in_turn(truth, Path(same.path), None, by_name, twins, advance, same.name)
+                told = _of_twin(truth, place, same, by_name and folder is None, twins, advance)
                 if told.status != "unchanged":
                     return told
                 return FileReport(name, "unchanged", 0, f"is the same file as {same.name}", by_name)
@@ -237,21 +182,28 @@ def _taken_in_turn(
     return FileReport(name, "changed" if rows else "added", count, "" if count else "there is no text in it")
 
 
-def _is_utf8(path: str) -> bool:
-    """Whether a path can be kept: one that is not UTF-8 cannot."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _not_utf8(name: str, named: bool = True) -> FileReport:
     shown = name.encode("utf-8", "replace").decode()
     return FileReport(shown, "skipped", reason="its path is not UTF-8; rename it", named=named)
 
 
-def _seen(path: Path, old: Source, folder: int | None) -> Source:
+def _of_twin(truth: Truth, place: str, same: Known, named: bool, twins: Twins, advance: Any) -> FileReport:
+    """What became of a source that is the same file as another path, which may have been named itself.
+
+    If it was known by a link, it is known by the path that was named from now on: links come and go.
+    """
+    real = twins.real.of(place)
+    if named and real == place != same.path:
+        with truth.transaction() as said:
+            move = "UPDATE sources SET path = ?, folder = NULL WHERE path = ? AND died IS NULL"
+            said.execute(move, (place, same.path))
+        same = replace(same, path=place)
+        twins.add(same)
+    rows = truth.rows("SELECT folder FROM sources WHERE path = ? AND died IS NULL", (same.path,))
+    return _taken_in_turn(truth, Path(same.path), same.path, rows[0][0], False, twins, advance, same.name)
+
+
+def _seen(path: Path, old: Source, folder: int | None, by_name: bool) -> Source:
     """The source as its file is now; the same as before if nobody has touched it."""
     files.check_is_file(path, ADD_IT)
     try:
@@ -260,7 +212,8 @@ def _seen(path: Path, old: Source, folder: int | None) -> Source:
         raise DataError("no such file", path=path, fix="check the spelling of the path") from None
     mtime = min(max(stat.st_mtime_ns, -_LATEST), _LATEST)
     settled = old.checked - mtime > _RECENT
-    folder = old.folder if folder is None else folder
+    if old.id and not by_name and old.folder is None:
+        folder = None  # one that was named itself stays, also if a folder above it is added
     same = (stat.st_size, mtime) == (old.size, old.mtime)
     if old.id and same and settled and folder == old.folder:
         return old
@@ -286,7 +239,3 @@ def _noted(truth: Truth, source: Source) -> None:
 
 def _passages(truth: Truth, source: int) -> int:
     return int(truth.rows("SELECT count(*) FROM occurrences WHERE source = ?", (source,))[0][0])
-
-
-def _many(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} sources"

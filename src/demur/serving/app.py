@@ -37,7 +37,11 @@ def create_app(
     async def load() -> None:
         try:
             service = await asyncio.get_running_loop().run_in_executor(None, opening)
-        except DemurError as error:
+        except Exception as error:
+            if not isinstance(error, DemurError):
+                _log.exception("the service could not be opened")
+                fix = "this is a bug of demur; please report what the log says"
+                error = DemurError(f"{type(error).__name__}: {error}; {fix}")
             server.failed = error
             if on_failure is not None:
                 on_failure(error)

@@ -109,7 +109,8 @@ def update(
             try:
                 found = list(_shown(kb.updating(), json, told))
                 told = {each for each in found if each.status in ("skipped", "unchanged") and each.reason}
-                if any(each.status not in ("unchanged", "skipped") for each in found) or _missing(kb):
+                changed = any(each.status not in ("unchanged", "skipped") for each in found)
+                if changed or (_missing(kb) and not words_only):
                     if json:
                         emit(_told(kb, found), None)
                     _embed(kb, words_only, makers)
@@ -185,7 +186,8 @@ def _shown(
         if report in known:
             pass
         elif report.status == "skipped":
-            told = report.source in report.reason.partition(": ")[0]
+            place, colon, _ = report.reason.partition(": ")
+            told = colon and report.source in place
             note(f"skipped {one_line(report.reason if told else f'{report.source}: {report.reason}')}")
         elif report.status == "unchanged" and report.reason:
             note(one_line(f"{report.source} {report.reason}"))

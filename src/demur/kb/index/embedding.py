@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from demur.embedders.base import Vectors
+from demur.errors import DamagedVectors
 from demur.kb.store.place import QUESTION, SEARCHED, Meanings
 from demur.kb.store.truth import Row, Truth
 
@@ -49,6 +50,13 @@ def embed(
     truth: Truth, meanings: Meanings, embedder: Embeds, advance: Callable[[int], None] | None = None
 ) -> int:
     """How many passages got vectors: those of the last generation that had none."""
+    try:
+        return _embed(truth, meanings, embedder, advance)
+    except DamagedVectors:  # they are removed, so all are made anew
+        return _embed(truth, meanings, embedder, advance)
+
+
+def _embed(truth: Truth, meanings: Meanings, embedder: Embeds, advance: Callable[[int], None] | None) -> int:
     meanings.open(truth, embedder.fingerprint)
     now, done = truth.generation(), 0
     for part, vectors in _made(embedder, _parts(meanings.lacking(truth, now))):

@@ -6,16 +6,16 @@ those nearest to the question's are scored again by the bytes.
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from demur.embedders.base import Vectors
+from demur.errors import DamagedVectors
 from demur.kb.store.place import QUESTION, SEARCHED
 from demur.kb.store.schema import connected, sqlite_errors
 from demur.kb.store.truth import Generation, Row, Truth
@@ -34,7 +34,8 @@ CREATE TABLE IF NOT EXISTS codes (id INTEGER PRIMARY KEY, scale REAL NOT NULL, b
 PRAGMA user_version = {_FORMAT};
 """
 Bits = NDArray[np.uint64]
-_log = logging.getLogger(__name__)
+_ODD = TypeError, ValueError, KeyError
+"""What reading damaged pages may end in, besides an error of SQLite."""
 
 
 class SignedMeanings:
@@ -69,7 +70,7 @@ class SignedMeanings:
             told = self._open(truth, embedder)
             self.load()
             return told
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, *_ODD) as error:
             if embedder is None or "full" in str(error) or "locked" in str(error):
                 self.forget()
                 return ""
@@ -107,6 +108,28 @@ class SignedMeanings:
         for path in self.path.parent.glob(f"{self.path.name}*"):
             path.unlink(missing_ok=True)
 
+    @contextmanager
+    def _found_sound(self, *odd: type[Exception]) -> Iterator[None]:
+        """A block that reads or changes what is there; if that is damaged, it goes, to be made anew."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                with sqlite_errors(self.path):
+                    raise
+        except odd:
+            pass
+        else:
+            return
+        try:
+            self.remove()
+        except OSError:
+            raise DamagedVectors(
+                "is damaged", path=self.path, fix="remove it; demur kb update makes it anew"
+            ) from None
+        fix = "ask again, or make them anew with demur kb update"
+        raise DamagedVectors("the vectors were damaged, and are removed", path=self.path.parent, fix=fix)
+
     def _said(self, generation: Generation) -> None:
         assert self._file is not None
         said = {"generation": str(generation.number), "mark": generation.mark}
@@ -120,7 +143,7 @@ class SignedMeanings:
         scales = np.abs(unit).max(axis=1, initial=0) / 127
         codes = np.rint(unit / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
         bits = _bits(unit)
-        with sqlite_errors(self.path), self._file:
+        with self._found_sound(), self._file:
             self._file.execute("BEGIN IMMEDIATE")
             for (place, kind), scale, code, bit in zip(entries, scales.tolist(), codes, bits, strict=True):
                 insert = "INSERT INTO signs (passage, kind, bits) VALUES (?, ?, ?)"
@@ -158,7 +181,7 @@ class SignedMeanings:
         if not len(places):
             return
         assert self._file is not None
-        with sqlite_errors(self.path), self._file:
+        with self._found_sound(), self._file:
             self._file.execute("BEGIN IMMEDIATE")
             for place in map(int, places):
                 inside = "SELECT id FROM signs WHERE passage = ?"
@@ -196,13 +219,6 @@ class SignedMeanings:
 
     def search(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
         """The nearest passages and the cosines; one with a question counts with the nearer vector."""
-        try:
-            return self._search(vector, top)
-        except sqlite3.DatabaseError as error:
-            self._give_up(error)
-            return np.empty(0, np.int64), np.empty(0)
-
-    def _search(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
         if self._file is None or not len(self.passages):
             return np.empty(0, np.int64), np.empty(0)
         length = float(np.linalg.norm(vector))
@@ -218,7 +234,8 @@ class SignedMeanings:
         near = near[far[near] < np.iinfo(np.uint16).max]
         if not len(near):
             return np.empty(0, np.int64), np.empty(0)
-        scales, codes = self._bytes(self._ids[near])
+        with self._found_sound(*_ODD):
+            scales, codes = self._bytes(self._ids[near])
         cosines = (
             np.multiply(codes, unit, dtype=np.float64).sum(axis=1) * scales
         )  # alike, whatever is beside it
@@ -229,34 +246,18 @@ class SignedMeanings:
 
     def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
         """Of each passage the cosines with its question and with its text; nan where there is no vector."""
-        try:
-            return self._cosines(vector, places)
-        except sqlite3.DatabaseError as error:
-            self._give_up(error)
-            return np.full(len(places), np.nan), np.full(len(places), np.nan)
-
-    def _give_up(self, error: sqlite3.DatabaseError) -> None:
-        """Go on without vectors; those of a damaged file are removed, to be made again."""
-        if type(error) is not sqlite3.DatabaseError:  # it is locked, say
-            self.forget()
-            return
-        _log.warning("%s: is damaged; what is found by meaning is missing until it is made again", self.path)
-        with suppress(OSError):
-            self.remove()
-
-    def _cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
         found = np.full((2, len(places)), np.nan)
         if self._file is None or not len(self.passages):
             return found[1], found[0]
         unit = np.asarray(vector, np.float64) / (float(np.linalg.norm(vector)) or 1.0)
         at = {place: number for number, place in enumerate(places.tolist())}
         marks = ",".join("?" * len(at))
-        rows = self._file.execute(
-            f"SELECT passage, kind, scale, bytes FROM signs JOIN codes USING (id) WHERE passage IN ({marks})",
-            list(at),
+        named = (
+            f"SELECT passage, kind, scale, bytes FROM signs JOIN codes USING (id) WHERE passage IN ({marks})"
         )
-        for place, kind, scale, code in rows:
-            found[kind, at[place]] = float(np.frombuffer(code, np.int8) @ unit) * scale
+        with self._found_sound(*_ODD):
+            for place, kind, scale, code in self._file.execute(named, list(at)):
+                found[kind, at[place]] = float(np.frombuffer(code, np.int8) @ unit) * scale
         return found[QUESTION], found[SEARCHED]
 
     def _bytes(self, ids: IntArray) -> tuple[FloatArray, NDArray[np.int8]]:

@@ -13,6 +13,7 @@ from demur.errors import DataError, UnusableBase, UsageError
 from demur.files import written
 from demur.kb.index.meanings import SignedMeanings
 from demur.kb.index.words import IndexedWords
+from demur.kb.sources.spelling import is_utf8, whole
 from demur.kb.store import schema
 from demur.kb.store.file import FileTruth
 from demur.kb.store.place import Advance
@@ -27,6 +28,8 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        if not is_utf8(whole(path)):
+            raise DataError("is a path that is not UTF-8", path=path, fix="name another folder")
         if path.exists() and not path.is_dir():
             raise DataError("is a file, not a knowledge base", path=path, fix="name another folder")
         self.words = IndexedWords(path / "words", "")

@@ -165,9 +165,14 @@ class Upload(Sent):
             raise DataError(str(error).replace(where, self.name)) from None
 
 
+def plain(name: str) -> str:
+    """A name as it is kept, however it was typed."""
+    return unicodedata.normalize("NFC", name.strip())
+
+
 def checked_name(name: str) -> str:
     """A name under which a file can be kept, or an error; it is never used as a path."""
-    name = unicodedata.normalize("NFC", name.strip())
+    name = plain(name)
     if not name or len(name) > _LONGEST:
         raise UsageError(f"a document's name must have 1 to {_LONGEST} characters; send another")
     if "\ufffd" in name:  # what the bytes become that are no UTF-8: two such names would be the same
@@ -201,10 +206,13 @@ def removal(folder: Path, name: str) -> Removal:
     return gone
 
 
-def check_there(kb: KnowledgeBase, name: str) -> None:
-    """Refuse a document that is not in the base."""
-    if name not in {each for each, _, _ in kb.sources()}:
-        raise Refusal(404, f"there is no document {name[:200]!r}; GET /v1/documents lists them")
+def check_there(kb: KnowledgeBase, name: str) -> str:
+    """What a document is called in the base: as it is given, or as one that is sent is kept; or a refusal."""
+    names = {each for each, _, _ in kb.sources()}
+    for each in (name, plain(name)):
+        if each in names:
+            return each
+    raise Refusal(404, f"there is no document {name[:200]!r}; GET /v1/documents lists them")
 
 
 def left(folder: Path) -> list[Sent]:

@@ -97,13 +97,16 @@ def paths(server: Server) -> APIRouter:
         base = server.base(True)
         server.writer.check_room()
 
-        def check(kb: KnowledgeBase) -> None:
+        def check(kb: KnowledgeBase) -> str:
             kb.check_writable()
-            uploads.check_there(kb, name)
+            return uploads.check_there(kb, name)
 
-        if not any(job.kind == "add" and job.about == name for job in server.jobs.running()):
-            await server.looked(check)  # nobody waits for those who write, to be told that it is not there
-        removal = await asyncio.to_thread(uploads.removal, base.uploads, name)
+        called = uploads.plain(name)
+        if not any(job.kind == "add" and job.about == called for job in server.jobs.running()):
+            called = await server.looked(
+                check
+            )  # nobody waits for those who write, to be told that it is not there
+        removal = await asyncio.to_thread(uploads.removal, base.uploads, called)
         return await _answer_sent(server, removal, 200)
 
     @router.post(
