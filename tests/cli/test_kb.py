@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -136,19 +136,26 @@ def test_a_base_and_files_are_not_asked_together(
     assert "not several" in capsys.readouterr().err
 
 
-def test_watching_takes_in_what_comes(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0
-    turns = []
+def checked_thrice(monkeypatch: pytest.MonkeyPatch, between: Callable[[], None]) -> list[float]:
+    """The seconds slept between checks, of which the third is the last."""
+    turns: list[float] = []
 
     def sleep(seconds: float) -> None:
         turns.append(seconds)
         if len(turns) == 3:
             raise SystemExit(0)
-        write(tmp_path / "docs", {"new.txt": "A new text.", "bad.pdf": "no PDF"})
+        between()
 
     monkeypatch.setattr("time.sleep", sleep)
+    return turns
+
+
+def test_watching_takes_in_what_comes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(monkeypatch, "kb", "add", "h.kb", "docs") == 0
+    texts = {"new.txt": "A new text.", "bad.pdf": "no PDF"}
+    turns = checked_thrice(monkeypatch, lambda: write(tmp_path / "docs", texts))
     assert run(monkeypatch, "kb", "update", "h.kb", "--watch", "--every", "3") == 0
     told = capsys.readouterr()
     assert "added docs/new.txt" in told.out and turns == [3.0, 3.0, 3.0]
@@ -160,17 +167,10 @@ def test_watching_without_vectors_tells_only_what_changes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, "kb", "add", "h.kb", "docs", "--words-only") == 0
-    turns: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        turns.append(seconds)
-        if len(turns) == 3:
-            raise SystemExit(0)
-
-    monkeypatch.setattr("time.sleep", sleep)
+    turns = checked_thrice(monkeypatch, lambda: None)
     capsys.readouterr()
     assert run(monkeypatch, "kb", "update", "h.kb", "--watch", "--words-only", "--json") == 0
-    assert capsys.readouterr().out == ""
+    assert capsys.readouterr().out == "" and len(turns) == 3
 
 
 def test_an_empty_folder_is_named_whatever_it_is_called(
