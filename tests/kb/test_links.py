@@ -97,7 +97,7 @@ def test_a_path_through_a_link_that_became_a_folder_is_no_endless_loop(
     (tmp_path / "x" / "link").unlink()
     (tmp_path / "x" / "link").mkdir()
     (tmp_path / "y" / "f.md").rename(tmp_path / "x" / "f.md")
-    assert [each.status for each in kb.update()] == ["unchanged"]
+    assert [(each.status, each.reason) for each in kb.update()] == [("unchanged", "")]
 
 
 def test_a_link_to_a_folder_of_the_base_is_that_folder(docs: Path) -> None:
