@@ -69,6 +69,7 @@ def survived(
     except DataError as error:  # killed before there was a base
         assert "done" not in said and ("no knowledge base" in str(error) or "is empty" in str(error))
         return {}
+    kb.remove([])  # waits for what a database server still does for who was killed
     there = held(kb)
     now: dict[str, int] = {}
     for name in {*before, *after, *there}:
