@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TextIO
 
+from demur import paths
 from demur.errors import DataError, UsageError
 
 GZIP = b"\x1f\x8b"
@@ -25,17 +26,18 @@ LONGEST_LINE = 1 << 26
 
 def is_pipe(path: str | Path) -> bool:
     """Whether a path is ``-``, a pipe or a device: to be read or written once, and never replaced."""
-    path = Path(path)
-    return str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir())
+    return str(path) == "-" or (paths.exists(path) and not paths.is_file(path) and not paths.is_folder(path))
 
 
 def check_is_file(path: Path, fix: str) -> None:
     """Raise an error for what a folder holds beside files: links to nothing and to folders, pipes, devices.
 
-    The fix says what to do about a folder.
+    So it does for what may not be looked at. The fix says what to do about a folder.
     """
-    if path.is_symlink() and not path.exists():
+    if paths.is_link(path) and paths.is_gone(path):
         raise DataError("is a link to nothing", path=path, fix="mend the link or remove it")
+    with _read(path):
+        path.stat()
     refuse_folder(path, fix)
     if is_pipe(path):
         raise DataError("is a pipe or a device, not a file", path=path, fix="save what it gives to a file")
@@ -43,10 +45,12 @@ def check_is_file(path: Path, fix: str) -> None:
 
 def refuse_folder(path: Path, fix: str) -> None:
     """Raise an error if a path among those of files is a folder: a link to one elsewhere, or a shut one."""
-    if path.is_dir() and not may_be_entered(path):
+    if paths.is_folder(path) and not may_be_entered(path):
         raise DataError("is a folder that may not be read", path=path, fix="allow it, or name another")
-    if path.is_dir():
-        raise DataError("is a link to a folder, which is not followed", path=path, fix=fix)
+    if paths.is_folder(path):
+        link = paths.is_link(path)
+        what = "is a link to a folder, which is not followed" if link else "is a folder, not a file"
+        raise DataError(what, path=path, fix=fix)
 
 
 def may_be_entered(folder: str | Path) -> bool:
@@ -108,14 +112,14 @@ def _read(path: str | Path) -> Iterator[None]:
 
 @contextmanager
 def unchanging(
-    *paths: str | Path, fix: str = "ask again when nothing writes there"
+    *read: str | Path, fix: str = "ask again when nothing writes there"
 ) -> Iterator[Callable[[], None]]:
     """A block that reads files: one clear line if one was written to, replaced or removed meanwhile.
 
     What was read would be of no one version of it. The block gets the check, to make it before its end too.
     A pipe has no versions.
     """
-    before = {path: _version(path) for path in paths}
+    before = {path: _version(path) for path in read}
 
     def check() -> None:
         for path, version in before.items():

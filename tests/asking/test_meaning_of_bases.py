@@ -93,8 +93,11 @@ def test_where_vectors_are_missing_no_gate_promises_anything(
     assert "the gate is set aside: a gate holds where passages have vectors, which 2 of 2 lack" in caplog.text
     with pytest.raises(UsageError, match="to make them: demur kb update"):
         Session.open(made, risk=0.2)
-    made.tended = True  # by a server
-    assert Session.open(made).gate is not None
+    made.tended = True  # by a server, which makes them meanwhile
+    session = Session.open(made)
+    assert session.gate is not None and session.ask("How long may I keep a book?").certificate is None
+    made.embed(maker())
+    assert session.ask("How long may I keep a book?").certificate is not None
 
 
 def test_nor_for_more_files_than_vectors_are_made_of(

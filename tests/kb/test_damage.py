@@ -66,13 +66,88 @@ def test_damage_that_is_found_when_asking_is_one_line_and_then_mended(
     before = found(kb, question)
     _damage(kb, "codes")
     again = KnowledgeBase(folder(kb))
-    with pytest.raises(DamagedVectors, match="the vectors were damaged, and are removed; ask again") as error:
+    with pytest.raises(DamagedVectors, match="has lost its vectors, which were damaged; ask again") as error:
         again.by_meaning(Hashing().embed([question])[0], 3)
     assert "\n" not in str(error.value)
     again.refresh()
     assert not again.embedded, "so whoever asks is told, and no gate promises anything"
     again.embed(Hashing())
     assert found(again, question) == before
+
+
+def test_a_blob_that_became_text_is_damage_too(kb: KnowledgeBase) -> None:
+    before = found(kb, "drill 7 lent")
+    kb.close()
+    path = folder(kb) / "meanings" / "vectors.sqlite"
+    file = sqlite3.connect(path)
+    file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    ((one,),) = file.execute("SELECT bytes FROM codes ORDER BY id LIMIT 1").fetchall()
+    file.close()
+    pages = bytearray(path.read_bytes())
+    at = pages.index(one)
+    pages[at - 9] ^= 1  # its type: SQLite takes it for text
+    pages[at : at + len(one)] = b"\xff" * len(one)
+    path.write_bytes(pages)
+    again = KnowledgeBase(folder(kb))
+    with pytest.raises(DamagedVectors, match="has lost its vectors, which were damaged; ask again"):
+        again.by_meaning(Hashing().embed(["drill 0 lent"])[0], 300)
+    again.embed(Hashing())
+    assert found(again, "drill 7 lent") == before
+
+
+def test_an_index_that_is_not_of_its_table_is_damage_too(kb: KnowledgeBase) -> None:
+    before = found(kb, "drill 7 lent")
+    kb.close()
+    path = folder(kb) / "meanings" / "vectors.sqlite"
+    named = "WHERE name = 'signs_by_passage'"
+    with sqlite3.connect(path) as file:
+        file.execute("PRAGMA writable_schema = ON")
+        index = file.execute(f"SELECT * FROM sqlite_master {named}").fetchone()
+        file.execute(f"DELETE FROM sqlite_master {named}")
+    file.close()
+    with sqlite3.connect(path) as file:  # behind the back of the index
+        file.execute("UPDATE signs SET passage = 9999 WHERE passage = 3")
+        file.execute("PRAGMA writable_schema = ON")
+        file.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", index)
+    file.close()
+    again = KnowledgeBase(folder(kb))
+    assert again.embed(Hashing()) == 400
+    assert found(again, "drill 7 lent") == before
+
+
+@pytest.mark.parametrize("what", ["vectors.sqlite", ""])
+def test_something_else_in_the_place_of_vectors_is_one_line(
+    kb: KnowledgeBase, what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kb.close()
+    monkeypatch.setattr("demur.asking.meaning.finding.maker", Hashing)
+    there = folder(kb) / "meanings" / what
+    shutil.rmtree(folder(kb) / "meanings")
+    (there / "a" if what else there.parent).mkdir(parents=True, exist_ok=True)
+    if not what:
+        there.write_text("-")
+    assert run(monkeypatch, "kb", "update", str(folder(kb))) == 2
+    told = capsys.readouterr().err
+    assert (
+        f"{there}: is damaged; remove it; demur kb update makes it anew" in told and "Traceback" not in told
+    )
+    again = KnowledgeBase(folder(kb))
+    assert not again.embedded and again.by_words("drill", 3)[0].tolist()
+
+
+def test_damage_in_what_the_base_holds_is_one_line(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kb.close()
+    path = folder(kb) / "kb.sqlite"
+    file = sqlite3.connect(path)
+    file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.close()
+    held = bytearray(path.read_bytes())
+    held[held.index(b"CREATE TABLE labels") + 8] = 0xE3
+    path.write_bytes(held)
+    assert run(monkeypatch, "kb", "status", str(folder(kb))) == 2
+    assert "kb.sqlite: is broken (" in capsys.readouterr().err
 
 
 def test_pages_of_one_table_over_those_of_another_are_damage_too(kb: KnowledgeBase) -> None:

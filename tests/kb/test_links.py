@@ -127,3 +127,22 @@ def test_that_a_link_is_no_second_source_is_said_in_one_line(
 ) -> None:
     assert run(monkeypatch, "kb", "add", "x.kb", "docs/b.md", "docs/a.md", "--words-only") == 0
     assert capsys.readouterr().err == "docs/a.md is the same file as docs/b.md\n"
+
+
+def test_a_file_that_was_named_by_a_link_stays_too(docs: Path) -> None:
+    (docs.parent / "link").symlink_to("docs")
+    kb = KnowledgeBase("x.kb")
+    kb.add(["docs", "link/b.md"])
+    (docs / "b.md").unlink()
+    assert "docs/b.md: is gone" in next(each.reason for each in kb.update() if each.source == "docs/b.md")
+    assert held(kb)["b.md"] == ["A drill is lent."]
+
+
+def test_a_source_is_not_told_as_its_own_twin(docs: Path) -> None:
+    (docs.parent / "link").symlink_to("docs")
+    kb = KnowledgeBase("x.kb")
+    kb.add("link")
+    assert kb.add("docs/b.md")[0].reason == "is the same file as link/b.md"
+    told = {each.source: (each.status, each.reason) for each in kb.update() if "b.md" in each.source}
+    assert told == {"link/b.md": ("unchanged", "")}
+    assert {each.source for each in kb.remove("link")} == {"link/b.md", "link/o.md"} and not kb.sources()

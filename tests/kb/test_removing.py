@@ -94,3 +94,63 @@ def test_whether_the_next_update_adds_it_again_is_told_as_it_is(tmp_path: Path, 
     added = {Path(each.source).name for each in kb.update() if each.status == "added"}
     assert added == (set() if hidden else {"c.md"}) and told["x.md"] is False
     assert hidden or told["a.md"] is True
+
+
+def test_a_folder_is_removed_with_what_links_lead_to_in_it(tmp_path: Path) -> None:
+    write(tmp_path / "docs", {"a.md": "A saw is lent.", "b.md": "A drill is lent."})
+    (tmp_path / "link").symlink_to("docs")
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add([tmp_path / "docs" / "a.md", tmp_path / "link" / "b.md"])
+    assert {each.status for each in kb.remove(tmp_path / "docs")} == {"removed"} and not kb.sources()
+
+
+@pytest.mark.parametrize("by", ["link", "name", "the folder above"])
+def test_a_removed_folder_does_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"docs/sub/a.md": "A saw is lent.", "else/b.md": "-"})
+    (tmp_path / "link").symlink_to("docs")
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(["docs", "docs/sub"] if by == "the folder above" else "docs")
+    if by == "name":
+        monkeypatch.chdir(tmp_path / "else")
+    (told,) = kb.remove("link" if by == "link" else "docs")
+    assert (told.status, told.reason) == ("removed", "")
+    assert kb.update() == [] and not kb.sources()
+
+
+def test_an_empty_folder_is_removed_by_a_link(tmp_path: Path) -> None:
+    write(tmp_path / "docs", {"a.md": "A saw is lent."})
+    (tmp_path / "link").symlink_to("docs")
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "docs")
+    kb.remove_named(str(tmp_path / "docs" / "a.md"))
+    (told,) = kb.remove(tmp_path / "link")
+    assert told.reason == "no file of it was there" and kb.update() == []
+
+
+def test_a_link_that_is_followed_is_told_once(tmp_path: Path) -> None:
+    write(tmp_path / "docs" / "sub", {"a.md": "A saw is lent."})
+    (tmp_path / "ls").symlink_to("docs/sub")
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add([tmp_path / "docs", tmp_path / "ls"])
+    (told,) = kb.remove(tmp_path / "ls")
+    assert told.reason.endswith("the next update adds it again")
+    assert [each.status for each in kb.update()] == ["added"]
+
+
+def test_what_another_source_is_now_does_not_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, {"v1/a.md": "A saw is lent.", "v2/a.md": "A drill is lent."})
+    (tmp_path / "cur").symlink_to("v1")
+    kb = KnowledgeBase("x.kb")
+    kb.add(["cur", "v2"])
+    (tmp_path / "cur").unlink()
+    (tmp_path / "cur").symlink_to("v2")
+    kb.update()
+    told = {each.source: each.reason for each in kb.remove("v2/a.md")}
+    assert told == {"v2/a.md": ""}
+    assert {each.status for each in kb.update()} == {"unchanged"}

@@ -17,6 +17,7 @@ FLOORS = [
         "tokens",
         "specs",
         "files",
+        "paths",
         "parts",
         "sentences",
         "registry",

@@ -16,7 +16,7 @@ from demur.asking.gates.rules import Rule
 from demur.asking.library import AS_FOUND, Documents, Library, second_ranker
 from demur.asking.meaning.budget import milliseconds
 from demur.asking.meaning.ranker import by_meaning
-from demur.asking.meaning.tending import tend
+from demur.asking.meaning.tending import still_lacks_vectors, tend
 from demur.asking.packaged import MEANING
 from demur.asking.reading import looks, reader_for, reads
 from demur.asking.searching import DEPTH, Search
@@ -112,7 +112,8 @@ class Session:
 
     def rule_for(self, ranking: Ranking) -> Rule:
         """The rule that holds for these passages: rows of an FAQ may have one of their own."""
-        return self.of_rows if self.of_rows and _is_of_a_row(ranking) else self.as_of_now().rule
+        rule = self.of_rows if self.of_rows and _is_of_a_row(ranking) else self.as_of_now().rule
+        return rule.set_aside() if still_lacks_vectors(self.library, self.ranker) else rule
 
     @property
     def gate(self) -> Gate | None:

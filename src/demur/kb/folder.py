@@ -18,6 +18,7 @@ from demur.kb.store.changing import KEPT, Source, change, purge
 from demur.kb.store.labels import Label
 from demur.kb.store.truth import Truth
 from demur.kb.syncing import FileReport
+from demur.paths import exists
 
 if TYPE_CHECKING:
     from demur.kb.index.embedding import Embeds
@@ -58,7 +59,7 @@ class KnowledgeBase(ReadBase):
         A base that was not there is not made if nothing goes in.
         """
         many, new = _paths(paths), not self.there
-        if new and many and not any(Path(each).exists() for each in many):
+        if new and many and not any(map(exists, many)):
             for each in many:  # nothing is made of what was mistyped
                 why = DataError("no such file", path=each, fix="check the spelling of the path")
                 yield FileReport(str(each), "skipped", reason=str(why))

@@ -18,6 +18,7 @@ from demur.kb.sources.spelling import called_as, is_utf8, whole
 from demur.kb.sources.twins import Known, Twins
 from demur.kb.store.changing import Source, change
 from demur.kb.store.truth import Truth
+from demur.paths import is_file, is_folder, is_gone, is_link
 
 _RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
 _LATEST = 2**63 - 1  # nanoseconds: the latest time that SQLite keeps
@@ -41,7 +42,7 @@ def added(truth: Truth, paths: Iterable[str | Path], advance: Advance | None = N
     """What became of each file, and of each one in folders, as it goes in."""
     twins = Twins(truth)
     for path in map(Path, paths):
-        if path.is_dir():
+        if is_folder(path):
             called = called_as(path)
             if not is_utf8(whole(path)):
                 yield _not_utf8(called)
@@ -70,12 +71,10 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport
     that is gone or empty, as it may be on a disk that is not there just now, or that may not be read.
     """
     folders = truth.rows("SELECT id, path, name FROM folders ORDER BY path")
-    found = {id: files_in(Path(folder)) if Path(folder).is_dir() else [] for id, folder, _ in folders}
+    found = {id: files_in(Path(folder)) if is_folder(folder) else [] for id, folder, _ in folders}
     complete = {id: folder for id, folder, _ in folders if found[id]}
     seen = {whole(path) for paths in found.values() for path in paths}
-    shut = [
-        whole(path) for paths in found.values() for path in paths if path.is_dir() and not path.is_symlink()
-    ]
+    shut = [whole(path) for paths in found.values() for path in paths if _is_folder(path)]
     rows = truth.rows("SELECT id, name, path, folder FROM sources WHERE died IS NULL AND path IS NOT NULL")
     others = [row for row in sorted(rows, key=lambda row: row[1]) if row[2] not in seen]
     gone = {
@@ -100,9 +99,13 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport
 
 def _gone(path: Path, root: Path) -> bool:
     """Whether a file is no more: nothing, or a folder, is there, or a link to a folder leads there."""
-    if any(each.is_symlink() for each in path.parents if each != root and each.is_relative_to(root)):
+    if any(is_link(each) for each in path.parents if each != root and each.is_relative_to(root)):
         return True
-    return not os.path.lexists(path) or (path.is_dir() and not path.is_symlink())
+    return (is_gone(path) and not is_link(path)) or _is_folder(path)
+
+
+def _is_folder(path: Path) -> bool:
+    return is_folder(path) and not is_link(path)
 
 
 def _folder(truth: Truth, path: Path) -> int:
@@ -147,6 +150,7 @@ def _taken_in_turn(
         id, name, kind, _, before, sha256, size, mtime, checked = rows[0]
         old = Source(name, kind, place, before, sha256, size, mtime, checked, id)
     else:
+        called = name
         if truth.rows("SELECT id FROM sources WHERE name = ? AND died IS NULL", (name,)):
             name = place  # another file is called that, from where it was added
         old = Source(name, "", place)
@@ -160,7 +164,7 @@ def _taken_in_turn(
                 return FileReport(name, "unchanged", _passages(truth, old.id))
             if not rows and (same := twins.of(place)):
                 told = _of_twin(truth, place, same, by_name and folder is None, twins, advance)
-                if told.status != "unchanged":
+                if told.status != "unchanged" or called == same.name:
                     return told
                 return FileReport(name, "unchanged", 0, f"is the same file as {same.name}", by_name)
             with change(truth, f"{'change' if rows else 'add'} {name}") as made:
@@ -173,9 +177,9 @@ def _taken_in_turn(
         why = str(error)
         if spelt := next((each for each in (place, str(path)) if why.startswith(each)), ""):
             why = f"{name}{why.removeprefix(spelt)}"  # people know the file by the name that they gave it
-        if not (path.is_file() or rows) or not isinstance(error, DataError):
+        if not (is_file(path) or rows) or not isinstance(error, DataError):
             return FileReport(name, "skipped", 0, why, by_name)
-        if rows and not path.exists():
+        if rows and is_gone(path):
             why = f"{name}: is gone; put it back, or take it out with demur kb remove"
         kept = "; what was read of it before stays" if rows else ""
         return FileReport(name, "skipped", _passages(truth, old.id), f"{why}{kept}", by_name)
@@ -190,14 +194,15 @@ def _not_utf8(name: str, named: bool = True) -> FileReport:
 def _of_twin(truth: Truth, place: str, same: Known, named: bool, twins: Twins, advance: Any) -> FileReport:
     """What became of a source that is the same file as another path, which may have been named itself.
 
-    If it was known by a link, it is known by the path that was named from now on: links come and go.
+    What was named stays when a folder above it goes. If it was known by a link, and not named by one, it is
+    known by the path that was named from now on: links come and go.
     """
-    real = twins.real.of(place)
-    if named and real == place != same.path:
+    if named:
+        path = place if twins.real.of(place) == place else same.path
         with truth.transaction() as said:
             move = "UPDATE sources SET path = ?, folder = NULL WHERE path = ? AND died IS NULL"
-            said.execute(move, (place, same.path))
-        same = replace(same, path=place)
+            said.execute(move, (path, same.path))
+        same = replace(same, path=path)
         twins.add(same)
     rows = truth.rows("SELECT folder FROM sources WHERE path = ? AND died IS NULL", (same.path,))
     return _taken_in_turn(truth, Path(same.path), same.path, rows[0][0], False, twins, advance, same.name)
@@ -206,10 +211,7 @@ def _of_twin(truth: Truth, place: str, same: Known, named: bool, twins: Twins, a
 def _seen(path: Path, old: Source, folder: int | None, by_name: bool) -> Source:
     """The source as its file is now; the same as before if nobody has touched it."""
     files.check_is_file(path, ADD_IT)
-    try:
-        stat = path.stat()
-    except OSError:
-        raise DataError("no such file", path=path, fix="check the spelling of the path") from None
+    stat = path.stat()
     mtime = min(max(stat.st_mtime_ns, -_LATEST), _LATEST)
     settled = old.checked - mtime > _RECENT
     if old.id and not by_name and old.folder is None:

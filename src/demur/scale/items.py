@@ -159,8 +159,6 @@ def files_in(folder: Path) -> tuple[list[Path], list[str]]:
                 found.append(path)
             except DataError as error:
                 refused.append(error)
-            except OSError as error:  # a link to where one may not look
-                unread(error)
     return sorted(found), sorted(map(str, refused))
 
 

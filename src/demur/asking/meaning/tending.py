@@ -32,7 +32,7 @@ def tend(library: object) -> None:
 def check_vectors(library: Passages, ranker: object) -> None:
     """Raise an error where so many passages lack vectors that no chance of being right can be trusted."""
     lacking = _lacking(library) if ranker == MEANING else 0
-    if lacking > _SHARE * len(library):
+    if lacking > _SHARE * len(library):  # while they are being made, each question is judged by what there is
         what = f"a gate holds where passages have vectors, which {lacking:,} of {len(library):,} lack"
         fix = (
             "keep them in a knowledge base (demur kb add)"
@@ -42,10 +42,19 @@ def check_vectors(library: Passages, ranker: object) -> None:
         raise UsageError(f"{what}; to make them: {fix}")
 
 
+def still_lacks_vectors(library: object, ranker: object) -> bool:
+    """Whether vectors are being made, and so many are missing yet that no gate can promise anything."""
+    if ranker != MEANING or not isinstance(library, KnowledgeBase) or not library.tended:
+        return False
+    return _missing(library) > _SHARE * len(library)
+
+
 def _lacking(library: object) -> int:
     """How many passages have no vectors, unless somebody is making them."""
     if isinstance(library, Library):
         return 0 if library.has_vectors else len(library)
-    if not isinstance(library, KnowledgeBase) or library.tended:
-        return 0
+    return 0 if not isinstance(library, KnowledgeBase) or library.tended else _missing(library)
+
+
+def _missing(library: KnowledgeBase) -> int:
     return len(library) - (library.embedded if library.embedder == maker().fingerprint else 0)

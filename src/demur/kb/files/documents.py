@@ -16,6 +16,8 @@ from demur.kb.formats.markdown import passages_of_markdown
 from demur.kb.formats.plain_text import passages_of_text
 from demur.kb.formats.tables import passages_of_csv, passages_of_jsonl
 from demur.kb.passages import Passage
+from demur.kb.store.schema import NAME
+from demur.paths import is_file, is_folder
 
 ADD_IT = "add that folder too"
 _log = logging.getLogger(__name__)
@@ -24,7 +26,7 @@ _log = logging.getLogger(__name__)
 def read_documents(paths: str | Path | Iterable[str | Path]) -> Iterator[Passage]:
     """The passages of files, and of all files in folders that demur can read, in order of their names."""
     for path in [paths] if isinstance(paths, str | Path) else paths:
-        if Path(path).is_dir():
+        if is_folder(path):
             yield from _folder(Path(path))
         else:
             yield from _file(Path(path))
@@ -94,7 +96,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _file(path: Path) -> Iterator[Passage]:
-    if not readable(path) and path.is_file():
+    if not readable(path) and is_file(path):
         raise DataError(
             "demur does not read files of this kind", path=path, fix=f"give it as one of {_KINDS}"
         )
@@ -140,6 +142,11 @@ def _folder(folder: Path) -> Iterator[Passage]:
         _log.warning("%s: %d of %d files are passed over", folder, passed_over, len(paths))
 
 
+def _is_base(folder: Path) -> bool:
+    """Whether it is a knowledge base, where files may wait that are about to be in it."""
+    return is_file(folder / NAME)
+
+
 def _paths_in(folder: Path) -> Iterator[Path]:
     left_out = 0
     root = Path(os.path.realpath(folder))
@@ -147,7 +154,7 @@ def _paths_in(folder: Path) -> Iterator[Path]:
         yield folder
         return
     for where, folders, names in os.walk(folder):
-        inside = [name for name in folders if not name.startswith(".")]
+        inside = [name for name in folders if not (name.startswith(".") or _is_base(Path(where, name)))]
         folders[:] = [name for name in inside if files.may_be_entered(Path(where, name))]
         yield from (Path(where, name) for name in inside if name not in folders)
         links = [path for path in (Path(where, name) for name in folders) if path.is_symlink()]

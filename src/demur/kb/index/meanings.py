@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from demur.embedders.base import Vectors
 from demur.errors import DamagedVectors
 from demur.kb.store.place import QUESTION, SEARCHED
-from demur.kb.store.schema import connected, sqlite_errors
+from demur.kb.store.schema import connected, read_only, sqlite_errors
 from demur.kb.store.truth import Generation, Row, Truth
 from demur.types import FloatArray, IntArray
 
@@ -36,6 +36,7 @@ PRAGMA user_version = {_FORMAT};
 Bits = NDArray[np.uint64]
 _ODD = TypeError, ValueError, KeyError
 """What reading damaged pages may end in, besides an error of SQLite."""
+_DAMAGE = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT
 
 
 class SignedMeanings:
@@ -55,6 +56,7 @@ class SignedMeanings:
         self._ids: IntArray = np.empty(0, np.int64)
         self._columns: Bits = np.empty((0, 0), np.uint64)
         self._newest, self._dead = 0, np.empty(0, np.int64)
+        self._counted: tuple[tuple[int, ...], int] = (), 0
 
     def open(self, truth: Truth, embedder: str | None = None) -> str:
         """The embedder whose vectors these are, or nothing where there are none of this base.
@@ -80,7 +82,8 @@ class SignedMeanings:
 
     def _open(self, truth: Truth, embedder: str | None) -> str:
         if self._file is None:
-            self.path.parent.mkdir(exist_ok=True)
+            with self._made_anew():
+                self.path.parent.mkdir(exist_ok=True)
             self._file = connected(self.path)
             self._inode = self.path.stat().st_ino
             if self._file.execute("PRAGMA user_version").fetchone()[0] not in (0, _FORMAT):
@@ -105,8 +108,21 @@ class SignedMeanings:
     def remove(self) -> None:
         """Remove all vectors."""
         self.forget()
-        for path in self.path.parent.glob(f"{self.path.name}*"):
-            path.unlink(missing_ok=True)
+        with self._made_anew():
+            for path in self.path.parent.glob(f"{self.path.name}*"):
+                path.unlink(missing_ok=True)
+
+    @contextmanager
+    def _made_anew(self) -> Iterator[None]:
+        """A block after which there is room for new vectors, or one clear line."""
+        try:
+            yield
+        except PermissionError:
+            raise read_only(self.path.parent.parent) from None
+        except OSError:
+            fix = "remove it; demur kb update makes it anew"
+            there = self.path if self.path.parent.is_dir() else self.path.parent
+            raise DamagedVectors("is damaged", path=there, fix=fix) from None
 
     @contextmanager
     def _found_sound(self, *odd: type[Exception]) -> Iterator[None]:
@@ -114,21 +130,18 @@ class SignedMeanings:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _DAMAGE:
                 with sqlite_errors(self.path):
                     raise
         except odd:
             pass
         else:
             return
-        try:
-            self.remove()
-        except OSError:
-            raise DamagedVectors(
-                "is damaged", path=self.path, fix="remove it; demur kb update makes it anew"
-            ) from None
+        self.remove()
         fix = "ask again, or make them anew with demur kb update"
-        raise DamagedVectors("the vectors were damaged, and are removed", path=self.path.parent, fix=fix)
+        raise DamagedVectors(
+            "has lost its vectors, which were damaged", path=self.path.parent.parent, fix=fix
+        )
 
     def _said(self, generation: Generation) -> None:
         assert self._file is not None
@@ -158,8 +171,12 @@ class SignedMeanings:
 
     def embedded(self) -> int:
         """How many passages have vectors."""
-        places = np.unique(self.passages)
-        return int(np.count_nonzero((places <= self._newest) & ~np.isin(places, self._dead)))
+        state = self._inode, self._seen, len(self.passages), self._newest, len(self._dead)
+        if self._counted[0] != state:
+            places = np.unique(self.passages)
+            there = (places <= self._newest) & ~np.isin(places, self._dead)
+            self._counted = state, int(np.count_nonzero(there))
+        return self._counted[1]
 
     @property
     def indexed(self) -> bool:
@@ -236,9 +253,8 @@ class SignedMeanings:
             return np.empty(0, np.int64), np.empty(0)
         with self._found_sound(*_ODD):
             scales, codes = self._bytes(self._ids[near])
-        cosines = (
-            np.multiply(codes, unit, dtype=np.float64).sum(axis=1) * scales
-        )  # alike, whatever is beside it
+            alike = np.multiply(codes, unit, dtype=np.float64).sum(axis=1)  # whatever is beside it
+            cosines = alike * scales
         best: dict[int, float] = {}
         for place, cosine in zip(self.passages[near].tolist(), cosines.tolist(), strict=True):
             best[place] = max(cosine, best.get(place, -1.0))

@@ -13,6 +13,7 @@ from demur.kb.sources.spelling import whole
 from demur.kb.sources.twins import RealPaths
 from demur.kb.store.changing import change
 from demur.kb.store.truth import Truth
+from demur.paths import is_folder
 
 AGAIN = "it still lies in a folder that was added, so the next update adds it again"
 
@@ -25,12 +26,13 @@ def remove_sources(truth: Truth, sources: list[tuple[int, str]]) -> None:
 
 def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
     """Which of the sources the next update would add again if they were taken out now."""
-    real = RealPaths()
+    real, going = RealPaths(), {id for id, _ in sources}
     known = truth.rows("SELECT id, path FROM sources WHERE died IS NULL AND path IS NOT NULL")
-    paths: dict[int, str] = dict(known)
-    folders = [Path(path) for (path,) in truth.rows("SELECT path FROM folders")]
-    there = {real.of(str(file)) for folder in folders if folder.is_dir() for file in files_in(folder)}
-    return {id for id, _ in sources if id in paths and real.of(paths[id]) in there}
+    paths: dict[int, str] = {id: real.of(path) for id, path in known}
+    folders = [Path(path) for (path,) in truth.rows("SELECT path FROM folders") if is_folder(path)]
+    there = {real.of(str(file)) for folder in folders for file in files_in(folder)}
+    there -= {path for id, path in paths.items() if id not in going}
+    return {id for id in going if paths.get(id) in there}
 
 
 def sources_named(truth: Truth, names: Iterable[str | Path], by_name: bool) -> list[tuple[int, str]]:
@@ -39,16 +41,14 @@ def sources_named(truth: Truth, names: Iterable[str | Path], by_name: bool) -> l
     With `by_name`, they are meant by their names alone.
     """
     rows = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL ORDER BY name")
-    folders = {path for (path,) in truth.rows("SELECT path FROM folders")}
     found: dict[int, str] = {}
     for name in map(str, names):
         if by_name:
             here = {id: called for id, called, _ in rows if called == name}
         else:
-            here = _at(rows, whole(Path(name)))
-            if not here and whole(Path(name)) in folders:
+            here = _at(rows, whole(Path(name))) or _called_so(rows, name, truth)
+            if not here and _folders_at(truth, name):
                 continue  # a folder that holds none
-            here = here or _called_so(rows, name, truth)
         if not here:
             fix = "demur kb status lists what is there; nothing was removed"
             raise DataError(f"has no source {name}", path=truth.place, fix=fix)
@@ -57,13 +57,26 @@ def sources_named(truth: Truth, names: Iterable[str | Path], by_name: bool) -> l
 
 
 def _at(rows: list[tuple[Any, ...]], path: str) -> dict[int, str]:
-    """The sources at a path or below it, by id; if none are, those that links lead to from there."""
+    """The sources at a path or in a folder; if there are none, those that links lead to from there."""
     files = [(id, called, at) for id, called, at in rows if at]
     here = {id: called for id, called, at in files if _within(at, path)}
+    real, there = RealPaths(), os.path.realpath(path)
+    if is_folder(path):
+        here |= {id: called for id, called, at in files if _within(real.lies(at), there)}
     if here or not os.path.lexists(path):
         return here
-    real, there = RealPaths(), os.path.realpath(path)
     return {id: called for id, called, at in files if _within(real.of(at), there)}
+
+
+def _folders_at(truth: Truth, name: str) -> dict[str, str]:
+    """The folders that are followed at a path or below it, by whatever links, or that are called so."""
+    known = truth.rows("SELECT path, name FROM folders")
+    path = whole(Path(name))
+    there = os.path.realpath(path)
+    here = {at: called for at, called in known if _within(at, path) or _within(os.path.realpath(at), there)}
+    if here or os.path.lexists(path):
+        return here
+    return {at: called for at, called in known if _within(called, name)}
 
 
 def _called_so(rows: list[tuple[Any, ...]], name: str, truth: Truth) -> dict[int, str]:
@@ -82,14 +95,13 @@ def _within(path: str, folder: str) -> bool:
 
 def unfollow(truth: Truth, paths: Iterable[str | Path]) -> list[str]:
     """Folders whose files are followed are not any more; the names of those that hold no source."""
-    known: dict[str, str] = dict(truth.rows("SELECT path, name FROM folders"))
-    gone = [path for path in map(whole, map(Path, paths)) if path in known]
+    gone: dict[str, str] = {}
+    for path in map(str, paths):
+        gone |= _folders_at(truth, path)
     with truth.transaction() as said:
         said.executemany("DELETE FROM folders WHERE path = ?", [(path,) for path in gone])
-    files = [
-        path for (path,) in truth.rows("SELECT path FROM sources WHERE died IS NULL AND path IS NOT NULL")
-    ]
-    return [known[path] for path in gone if not any(_within(file, path) for file in files)]
+    files = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL AND path IS NOT NULL")
+    return [called for path, called in gone.items() if not _at(files, path)]
 
 
 def _many(names: list[str]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from demur.paths import exists
+
 
 def whole(path: Path) -> str:
     """The path from the root, by one spelling: ``docs/../docs`` is ``docs``, unless a link is in the way."""
@@ -25,7 +27,7 @@ def _same(short: Path, there: Path) -> bool:
     try:
         return short.samefile(there)
     except OSError:  # neither is there: nothing is known of links
-        return not (short.exists() or there.exists())
+        return not (exists(short) or exists(there))
 
 
 def is_utf8(path: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
 from demur.kb.store.truth import Truth
+from demur.paths import is_link
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,10 @@ class RealPaths:
 
     def of(self, path: str) -> str:
         """The path of the file that a path leads to."""
-        if Path(path).is_symlink():
-            return os.path.realpath(path)
+        return os.path.realpath(path) if is_link(path) else self.lies(path)
+
+    def lies(self, path: str) -> str:
+        """The path itself by where its folder really lies, whatever it leads to."""
         folder, name = os.path.split(path)
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)

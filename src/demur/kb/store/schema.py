@@ -97,6 +97,9 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         else:
             what, fix = f"is broken ({said})", "put a copy of it back, or make the knowledge base again"
         raise UnusableBase(what, path=path, fix=fix) from None
+    except UnicodeDecodeError as error:
+        fix = "put a copy of it back, or make the knowledge base again"
+        raise UnusableBase(f"is broken ({error.reason})", path=path, fix=fix) from None
 
 
 def read_only(folder: Path) -> ReadOnlyBase:
