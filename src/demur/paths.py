@@ -38,6 +38,8 @@ def is_gone(path: str | Path) -> bool:
         Path(path).stat()
     except OSError as error:
         return error.errno in _NOTHING
+    except ValueError:  # no path at all
+        return True
     return False
 
 

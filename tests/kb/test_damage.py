@@ -15,6 +15,7 @@ from demur.errors import DamagedVectors, DataError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.index.words import IndexedWords
 from demur.kb.passages import Passage
+from demur.kb.store.changing import purge
 from kb.base_toys import Hashing, folder, found
 
 _PAGE = 4096
@@ -171,6 +172,17 @@ def _copy(path: Path, this: int, over: int) -> None:
     pages = bytearray(path.read_bytes())
     pages[(over - 1) * _PAGE : over * _PAGE] = pages[(this - 1) * _PAGE : this * _PAGE]
     path.write_bytes(pages)
+
+
+def test_vectors_of_passages_that_are_deleted_do_not_count(kb: KnowledgeBase) -> None:
+    kb.put("many", (Passage(str(n), f"Saw {n} is lent.") for n in range(400)))
+    purge(kb._truth(), kb.generation, 0)
+    for each in (kb, KnowledgeBase(folder(kb))):
+        each.refresh()
+        assert (len(each), each.embedded) == (400, 0)
+        assert not each.by_meaning(Hashing().embed(["drill 7 lent"])[0], 3)[0].tolist()
+    kb.embed(Hashing())
+    assert kb.embedded == 400
 
 
 def test_what_went_wrong_first_is_told_and_not_that_the_index_failed_too(

@@ -18,7 +18,7 @@ from demur.kb.store.changing import KEPT, Source, change, purge
 from demur.kb.store.labels import Label
 from demur.kb.store.truth import Truth
 from demur.kb.syncing import FileReport
-from demur.paths import exists
+from demur.paths import is_gone
 
 if TYPE_CHECKING:
     from demur.kb.index.embedding import Embeds
@@ -59,7 +59,7 @@ class KnowledgeBase(ReadBase):
         A base that was not there is not made if nothing goes in.
         """
         many, new = _paths(paths), not self.there
-        if new and many and not any(map(exists, many)):
+        if new and many and all(map(is_gone, many)):
             for each in many:  # nothing is made of what was mistyped
                 why = DataError("no such file", path=each, fix="check the spelling of the path")
                 yield FileReport(str(each), "skipped", reason=str(why))
@@ -118,12 +118,13 @@ class KnowledgeBase(ReadBase):
         with self._writing() as truth:
             many = _paths(sources)  # asked for once nobody else writes
             with truth.turn():
-                found = removing.sources_named(truth, many, by_name)
-                empty = [] if by_name else removing.unfollow(truth, many)
+                meant = removing.meant(truth, many, by_name)
+                found = list(meant.sources.items())
+                removing.unfollow(truth, meant.folders)
                 again = removing.followed(truth, found)
                 if found:
                     removing.remove_sources(truth, found)
-            reports = [FileReport(name, "removed", 0, "no file of it was there") for name in empty]
+            reports = [FileReport(name, "removed", 0, "no file of it was there") for name in meant.empty]
             for id, name in found:
                 reports.append(FileReport(name, "removed", 0, removing.AGAIN if id in again else ""))
             return list(self._findable(truth, iter(reports)))
@@ -244,6 +245,8 @@ def _paths(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
     for each in many:
         if not isinstance(each, str | Path):
             raise UsageError(f"{type(each).__name__} is not a path; pass strings and Paths")
+        if "\0" in str(each):
+            raise UsageError("the name of a file has a null character; leave it out")
         if each == "":
             raise UsageError("the name of a file is empty; name a file or folder, or . for this folder")
     return many

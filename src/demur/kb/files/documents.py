@@ -16,7 +16,7 @@ from demur.kb.formats.markdown import passages_of_markdown
 from demur.kb.formats.plain_text import passages_of_text
 from demur.kb.formats.tables import passages_of_csv, passages_of_jsonl
 from demur.kb.passages import Passage
-from demur.kb.store.schema import NAME
+from demur.kb.store.schema import NAME, SQLITE
 from demur.paths import is_file, is_folder
 
 ADD_IT = "add that folder too"
@@ -144,7 +144,11 @@ def _folder(folder: Path) -> Iterator[Passage]:
 
 def _is_base(folder: Path) -> bool:
     """Whether it is a knowledge base, where files may wait that are about to be in it."""
-    return is_file(folder / NAME)
+    try:
+        with (folder / NAME).open("rb") as file:
+            return file.read(len(SQLITE)) == SQLITE
+    except OSError:
+        return False
 
 
 def _paths_in(folder: Path) -> Iterator[Path]:

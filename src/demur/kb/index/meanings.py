@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from demur.embedders.base import Vectors
 from demur.errors import DamagedVectors
 from demur.kb.store.place import QUESTION, SEARCHED
-from demur.kb.store.schema import connected, read_only, sqlite_errors
+from demur.kb.store.schema import connected, sqlite_errors
 from demur.kb.store.truth import Generation, Row, Truth
 from demur.types import FloatArray, IntArray
 
@@ -56,6 +56,7 @@ class SignedMeanings:
         self._ids: IntArray = np.empty(0, np.int64)
         self._columns: Bits = np.empty((0, 0), np.uint64)
         self._newest, self._dead = 0, np.empty(0, np.int64)
+        self._purged, self._deleted = 0, np.empty(0, np.int64)
         self._counted: tuple[tuple[int, ...], int] = (), 0
 
     def open(self, truth: Truth, embedder: str | None = None) -> str:
@@ -82,8 +83,10 @@ class SignedMeanings:
 
     def _open(self, truth: Truth, embedder: str | None) -> str:
         if self._file is None:
-            with self._made_anew():
+            try:
                 self.path.parent.mkdir(exist_ok=True)
+            except FileExistsError:
+                raise self._damaged(self.path.parent) from None
             self._file = connected(self.path)
             self._inode = self.path.stat().st_ino
             if self._file.execute("PRAGMA user_version").fetchone()[0] not in (0, _FORMAT):
@@ -108,21 +111,14 @@ class SignedMeanings:
     def remove(self) -> None:
         """Remove all vectors."""
         self.forget()
-        with self._made_anew():
-            for path in self.path.parent.glob(f"{self.path.name}*"):
+        for path in self.path.parent.glob(f"{self.path.name}*"):
+            try:
                 path.unlink(missing_ok=True)
+            except OSError:
+                raise self._damaged(path) from None
 
-    @contextmanager
-    def _made_anew(self) -> Iterator[None]:
-        """A block after which there is room for new vectors, or one clear line."""
-        try:
-            yield
-        except PermissionError:
-            raise read_only(self.path.parent.parent) from None
-        except OSError:
-            fix = "remove it; demur kb update makes it anew"
-            there = self.path if self.path.parent.is_dir() else self.path.parent
-            raise DamagedVectors("is damaged", path=there, fix=fix) from None
+    def _damaged(self, path: Path) -> DamagedVectors:
+        return DamagedVectors("is damaged", path=path, fix="remove it; demur kb update makes it anew")
 
     @contextmanager
     def _found_sound(self, *odd: type[Exception]) -> Iterator[None]:
@@ -167,7 +163,11 @@ class SignedMeanings:
     def see(self, truth: Truth, now: Generation) -> None:
         """Find those of a generation from now on, as many as there are by now."""
         self.open(truth)
-        self._newest, self._dead = now.newest, np.array(truth.dead(now), np.int64)
+        if self._purged != truth.purged:  # vectors of what is deleted stay until more are made
+            there = np.array([place for (place,) in truth.rows("SELECT id FROM passages")], np.int64)
+            self._purged, self._deleted = truth.purged, np.setdiff1d(self.passages, there)
+        dead = np.array(truth.dead(now), np.int64)
+        self._newest, self._dead = now.newest, np.concatenate([dead, self._deleted])
 
     def embedded(self) -> int:
         """How many passages have vectors."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 from demur.errors import DataError
 from demur.kb.files.documents import files_in
@@ -13,7 +14,7 @@ from demur.kb.sources.spelling import whole
 from demur.kb.sources.twins import RealPaths
 from demur.kb.store.changing import change
 from demur.kb.store.truth import Truth
-from demur.paths import is_folder
+from demur.paths import is_file, is_folder, is_gone, is_link
 
 AGAIN = "it still lies in a folder that was added, so the next update adds it again"
 
@@ -35,73 +36,122 @@ def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
     return {id for id in going if paths.get(id) in there}
 
 
-def sources_named(truth: Truth, names: Iterable[str | Path], by_name: bool) -> list[tuple[int, str]]:
-    """The sources that are meant by their paths, or those of folders that they lie in; if none, by name.
+@dataclass
+class Meant:
+    """What is meant by some names: sources, by their ids, and folders that are followed, by their paths."""
 
-    With `by_name`, they are meant by their names alone.
-    """
-    rows = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL ORDER BY name")
-    found: dict[int, str] = {}
+    sources: dict[int, str] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
+    empty: list[str] = field(default_factory=list)
+    """The names of those folders that hold no source."""
+
+    def __bool__(self) -> bool:
+        return bool(self.sources or self.folders)
+
+    def __ior__(self, other: Meant) -> Self:
+        self.sources |= other.sources
+        self.folders |= other.folders
+        return self
+
+
+def meant(truth: Truth, names: Iterable[str | Path], by_name: bool) -> Meant:
+    """What is meant by paths; where nothing lies there, by names; with `by_name`, sources by names alone."""
+    everything, found = _Everything(truth), Meant()
     for name in map(str, names):
-        if by_name:
-            here = {id: called for id, called, _ in rows if called == name}
-        else:
-            here = _at(rows, whole(Path(name))) or _called_so(rows, name, truth)
-            if not here and _folders_at(truth, name):
-                continue  # a folder that holds none
+        here = Meant(everything.called(name)) if by_name else everything.meant_by(name)
         if not here:
             fix = "demur kb status lists what is there; nothing was removed"
             raise DataError(f"has no source {name}", path=truth.place, fix=fix)
         found |= here
-    return list(found.items())
+    found.empty = [name for path, name in found.folders.items() if not everything.holds(path)]
+    return found
 
 
-def _at(rows: list[tuple[Any, ...]], path: str) -> dict[int, str]:
-    """The sources at a path or in a folder; if there are none, those that links lead to from there."""
-    files = [(id, called, at) for id, called, at in rows if at]
-    here = {id: called for id, called, at in files if _within(at, path)}
-    real, there = RealPaths(), os.path.realpath(path)
-    if is_folder(path):
-        here |= {id: called for id, called, at in files if _within(real.lies(at), there)}
-    if here or not os.path.lexists(path):
+class _Everything:
+    """All sources and all folders of a base, and where they really lie."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.truth, self.real = truth, RealPaths()
+        self.sources = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL ORDER BY name")
+        self.folders: dict[str, str] = dict(truth.rows("SELECT path, name FROM folders"))
+
+    def called(self, name: str) -> dict[int, str]:
+        """The source of this very name."""
+        return {id: called for id, called, _ in self.sources if called == name}
+
+    def meant_by(self, name: str) -> Meant:
+        """What lies at a path; if nothing, the text of that name, or what was added by it from elsewhere."""
+        if "\0" in name:
+            return Meant()
+        path = whole(Path(name))
+        here = self._at(path)
+        if here.sources:
+            return here
+        texts = {id: called for id, called, at in self.sources if called == name and not at}
+        return Meant(texts) if texts else here or self._led_to(path) or self._from_elsewhere(name, path)
+
+    def holds(self, folder: str) -> bool:
+        """Whether a source lies in a folder."""
+        return bool(self._at(folder).sources)
+
+    def _at(self, path: str) -> Meant:
+        """What is at a path or below it, through whatever links to folders."""
+        if file := {id: called for id, called, at in self.sources if at == path}:
+            return Meant(file)
+        lies = os.path.realpath(path) if self._may_lead(path) else path
+        return Meant(
+            {
+                id: called
+                for id, called, at in self.sources
+                if at and (_within(at, path) or _within(self.real.lies(at), lies))
+            },
+            {
+                at: called
+                for at, called in self.folders.items()
+                if _within(at, path) or _within(os.path.realpath(at), lies)
+            },
+        )
+
+    def _may_lead(self, path: str) -> bool:
+        """Whether a path may stand for where it leads: a link in a followed folder leads nowhere."""
+        return not (is_link(path) and any(path != each and _within(path, each) for each in self.folders))
+
+    def _led_to(self, path: str) -> Meant:
+        """The sources to which a link leads, or which lead here by links of their own."""
+        if (is_gone(path) and not is_link(path)) or not (is_file(path) or self._may_lead(path)):
+            return Meant()
+        there = os.path.realpath(path)
+        files = [(id, called, at) for id, called, at in self.sources if at]
+        return Meant({id: called for id, called, at in files if _within(self.real.of(at), there)})
+
+    def _from_elsewhere(self, name: str, path: str) -> Meant:
+        """What was added by a name, or below it, in another folder; an error if that is not sure."""
+        here = Meant(
+            {id: called for id, called, _ in self.sources if _within(called, name)},
+            {at: called for at, called in self.folders.items() if _within(called, name)},
+        )
+        if here and (is_link(path) or not is_gone(path)):
+            what = f"has no source at {path}; what is called {name} was added from elsewhere"
+            fix = "to remove that, run this in another folder; nothing was removed"
+            raise DataError(what, path=self.truth.place, fix=fix)
+        named = [(at, called) for id, called, at in self.sources if id in here.sources and at]
+        named += here.folders.items()
+        places = {at.removesuffix(called) for at, called in named if at.endswith(called)}
+        if len(places) > 1:
+            some = ", ".join(f"{place}{name}" for place in sorted(places))
+            fix = "name one of them by its path; nothing was removed"
+            raise DataError(f"has {name} from more than one place: {some}", path=self.truth.place, fix=fix)
         return here
-    return {id: called for id, called, at in files if _within(real.of(at), there)}
-
-
-def _folders_at(truth: Truth, name: str) -> dict[str, str]:
-    """The folders that are followed at a path or below it, by whatever links, or that are called so."""
-    known = truth.rows("SELECT path, name FROM folders")
-    path = whole(Path(name))
-    there = os.path.realpath(path)
-    here = {at: called for at, called in known if _within(at, path) or _within(os.path.realpath(at), there)}
-    if here or os.path.lexists(path):
-        return here
-    return {at: called for at, called in known if _within(called, name)}
-
-
-def _called_so(rows: list[tuple[Any, ...]], name: str, truth: Truth) -> dict[int, str]:
-    """The sources of a name, or of that of a folder, by id; not if another file here has that path."""
-    here = {id: called for id, called, _ in rows if _within(called, name)}
-    if here and os.path.lexists(name) and not any(called == name and not at for _, called, at in rows):
-        what = f"has no source at {whole(Path(name))}; what is called {name} was added from elsewhere"
-        fix = "to remove that, run this in another folder; nothing was removed"
-        raise DataError(what, path=truth.place, fix=fix)
-    return here
 
 
 def _within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def unfollow(truth: Truth, paths: Iterable[str | Path]) -> list[str]:
-    """Folders whose files are followed are not any more; the names of those that hold no source."""
-    gone: dict[str, str] = {}
-    for path in map(str, paths):
-        gone |= _folders_at(truth, path)
+def unfollow(truth: Truth, paths: Iterable[str]) -> None:
+    """Follow these folders no more."""
     with truth.transaction() as said:
-        said.executemany("DELETE FROM folders WHERE path = ?", [(path,) for path in gone])
-    files = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL AND path IS NOT NULL")
-    return [called for path, called in gone.items() if not _at(files, path)]
+        said.executemany("DELETE FROM folders WHERE path = ?", [(path,) for path in paths])
 
 
 def _many(names: list[str]) -> str:

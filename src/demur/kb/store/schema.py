@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from demur import files
 from demur.errors import DataError, LostBase, ReadOnlyBase, UnusableBase
+from demur.paths import is_gone
 
 _TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -69,6 +71,7 @@ MIGRATIONS = (_TABLES, _ASKED)
 """What brings a file from each version to the next; the first makes an empty one. Only ever add to it."""
 
 NAME = "kb.sqlite"
+SQLITE = b"SQLite format 3\0"  # how such a file begins
 _CACHE = 65_536  # KiB
 _BUSY = 10_000  # milliseconds
 
@@ -153,8 +156,9 @@ def open_database(path: Path, stem: str | None = None) -> sqlite3.Connection:
 
 def holds(path: Path) -> bool:
     """Whether a base's file is there, and is not what a crash or a full disk left of it."""
-    if not path.is_file():
+    if is_gone(path):
         return False
+    files.check_is_file(path, "name the folder of a base")
     log = path.with_name(f"{path.name}-wal")
     return path.stat().st_size > 0 or (log.is_file() and log.stat().st_size > 0) or not remains(path.parent)
 
