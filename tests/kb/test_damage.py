@@ -185,6 +185,19 @@ def test_vectors_of_passages_that_are_deleted_do_not_count(kb: KnowledgeBase) ->
     assert kb.embedded == 400
 
 
+def test_vectors_are_counted_anew_though_as_many_passages_are_dead(kb: KnowledgeBase) -> None:
+    kb.put("some", (Passage(str(n), f"Saw {n} is lent.") for n in range(3)))
+    kb.embed(Hashing())
+    kb.put("late", (Passage(str(n), f"Rake {n} is lent.") for n in range(3)))
+    kb.remove_named("late")
+    assert kb.embedded == 403
+    other = KnowledgeBase(folder(kb))
+    purge(other._truth(), other.generation, 0)
+    other.remove_named("some")
+    kb.refresh()
+    assert (len(kb), kb.embedded) == (400, 400)
+
+
 def test_what_went_wrong_first_is_told_and_not_that_the_index_failed_too(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

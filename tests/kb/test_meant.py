@@ -20,6 +20,11 @@ def kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
     return KnowledgeBase(tmp_path / "x.kb")
 
 
+def _add_in(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    monkeypatch.chdir(place)
+    kb.add("docs")
+
+
 def _names(kb: KnowledgeBase) -> set[str]:
     return {name for name, _, _ in kb.sources()}
 
@@ -32,8 +37,7 @@ def test_a_path_stands_for_no_folder_of_that_name_elsewhere(
     kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kb.add("docs/a.md")
-    monkeypatch.chdir(tmp_path / "B")
-    kb.add("docs")
+    _add_in(kb, monkeypatch, tmp_path / "B")
     monkeypatch.chdir(tmp_path / "A")
     assert [each.source for each in kb.remove("docs")] == ["docs/a.md"]
     assert _names(kb) == {"docs/b.md"} and _folders(kb) == {"B"}
@@ -42,9 +46,8 @@ def test_a_path_stands_for_no_folder_of_that_name_elsewhere(
 def test_a_name_from_two_places_is_refused(
     kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kb.add("docs")
-    monkeypatch.chdir(tmp_path / "B")
-    kb.add("docs")
+    for place in ("A", "B"):
+        _add_in(kb, monkeypatch, tmp_path / place)
     monkeypatch.chdir(tmp_path / "C")
     with pytest.raises(
         DataError, match=r"has docs from more than one place: .*A/docs, .*B/docs; name one of"

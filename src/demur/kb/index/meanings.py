@@ -56,7 +56,7 @@ class SignedMeanings:
         self._ids: IntArray = np.empty(0, np.int64)
         self._columns: Bits = np.empty((0, 0), np.uint64)
         self._newest, self._dead = 0, np.empty(0, np.int64)
-        self._purged, self._deleted = 0, np.empty(0, np.int64)
+        self._number, self._purged, self._deleted = 0, 0, np.empty(0, np.int64)
         self._counted: tuple[tuple[int, ...], int] = (), 0
 
     def open(self, truth: Truth, embedder: str | None = None) -> str:
@@ -168,10 +168,11 @@ class SignedMeanings:
             self._purged, self._deleted = truth.purged, np.setdiff1d(self.passages, there)
         dead = np.array(truth.dead(now), np.int64)
         self._newest, self._dead = now.newest, np.concatenate([dead, self._deleted])
+        self._number = now.number
 
     def embedded(self) -> int:
         """How many passages have vectors."""
-        state = self._inode, self._seen, len(self.passages), self._newest, len(self._dead)
+        state = self._inode, self._seen, len(self.passages), self._number, self._purged
         if self._counted[0] != state:
             places = np.unique(self.passages)
             there = (places <= self._newest) & ~np.isin(places, self._dead)
