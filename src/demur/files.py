@@ -29,18 +29,19 @@ def is_pipe(path: str | Path) -> bool:
     return str(path) == "-" or (paths.exists(path) and not paths.is_file(path) and not paths.is_folder(path))
 
 
-def check_is_file(path: Path, fix: str) -> None:
-    """Raise an error for what a folder holds beside files: links to nothing and to folders, pipes, devices.
+def check_is_file(path: Path, fix: str) -> os.stat_result:
+    """A file's facts; an error for what a folder holds beside files: links to nothing or folders, pipes.
 
     So it does for what may not be looked at. The fix says what to do about a folder.
     """
     if paths.is_link(path) and paths.is_gone(path):
         raise DataError("is a link to nothing", path=path, fix="mend the link or remove it")
     with _read(path):
-        path.stat()
+        found = path.stat()
     refuse_folder(path, fix)
     if is_pipe(path):
         raise DataError("is a pipe or a device, not a file", path=path, fix="save what it gives to a file")
+    return found
 
 
 def refuse_folder(path: Path, fix: str) -> None:

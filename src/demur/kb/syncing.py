@@ -210,8 +210,7 @@ def _of_twin(truth: Truth, place: str, same: Known, named: bool, twins: Twins, a
 
 def _seen(path: Path, old: Source, folder: int | None, by_name: bool) -> Source:
     """The source as its file is now; the same as before if nobody has touched it."""
-    files.check_is_file(path, ADD_IT)
-    stat = path.stat()
+    stat = files.check_is_file(path, ADD_IT)
     mtime = min(max(stat.st_mtime_ns, -_LATEST), _LATEST)
     settled = old.checked - mtime > _RECENT
     if old.id and not by_name and old.folder is None:
