@@ -72,6 +72,7 @@ def test_it_holds_for_what_ranks_as_it_was_calibrated(
     assert not caplog.text
     session = Session.open(TEXTS, stem="none")
     assert session.gate is None and "with stem=english, not with stem=none" in caplog.text
+    assert "learnt from English, so try --ranker bm25" in caplog.text
     in_faq = open_gate(ROW_GATES).threshold
     least = f"what is less likely than {session.rule.least:.2g} (in an FAQ, {in_faq:.2g}) is no answer"
     assert least in caplog.text

@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from mcp import Client
 
 from demur.asking import Passage
 from demur.asking.gates.gate import open_gate
 from demur.asking.packaged import MEANING_GATES, ROW_GATES
+from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.service import Service
 from demur.serving.assistants import create_mcp
 from demur.serving.server import Settings
-from serving.based import TOOLS, made
+from serving.based import TOOLS, made, unembedded
 from serving.made import TEXTS, asked, server_of
 from serving.test_labels import gated
 
+__all__ = ["unembedded"]  # a fixture
 ROW = Passage("1", "At the desk, by card or in cash.", heading="How can I pay?", question="How can I pay?")
+ASKED = "For how long are saws lent?"
 OF_ROW, OF_TEXT = "In which ways may one pay?", "How long are saws lent?"
 
 
@@ -82,3 +86,17 @@ def test_the_gate_of_a_base_judges_its_rows_too(tmp_path: Path) -> None:
     assert (
         said["certificate"]["generation"] == info["calibrated_on"] and said["threshold"] == info["threshold"]
     )
+
+
+@pytest.mark.usefixtures("unembedded")
+def test_the_facts_promise_nothing_either_while_vectors_are_missing(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    promises = ("promise", "threshold", "faq_promise", "faq_threshold")
+    with asked(lambda: Service.over(path, tended=True)) as client:
+        info = client.get("/info").json()
+        assert info["promise_waits"] and not any(info[each] for each in promises)
+        assert client.post("/v1/ask", json={"question": ASKED}).json()["certificate"] is None
+        KnowledgeBase(path).embed()
+        info = client.get("/info").json()
+        assert not info["promise_waits"] and all(info[each] for each in promises)
+        assert client.post("/v1/ask", json={"question": ASKED}).json()["certificate"] is not None

@@ -113,7 +113,12 @@ class Session:
     def rule_for(self, ranking: Ranking) -> Rule:
         """The rule that holds for these passages: rows of an FAQ may have one of their own."""
         rule = self.of_rows if self.of_rows and _is_of_a_row(ranking) else self.as_of_now().rule
-        return rule.set_aside() if still_lacks_vectors(self.library, self.ranker) else rule
+        return rule.set_aside() if self.waits_for_vectors else rule
+
+    @property
+    def waits_for_vectors(self) -> bool:
+        """Whether nothing is promised until more of the passages have their vectors."""
+        return still_lacks_vectors(self.library, self.ranker)
 
     @property
     def gate(self) -> Gate | None:

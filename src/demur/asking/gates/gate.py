@@ -113,6 +113,8 @@ def check_search(gate: Gate, search: Search) -> None:
             raise
         if different:
             what, fix = different, "ask with the same ones, or calibrate a gate for these"
+            if "stem=" in different:
+                fix += "; the models that come with demur learnt from English, so try --ranker bm25, too"
         elif base := _BASE.search(str(gate.certificate.get("data", ""))):
             what = f"this gate was calibrated on the knowledge base {base[1]}, not on these files"
             fix = "ask that base with --kb, or calibrate a gate on these: demur calibrate … --from FILES"

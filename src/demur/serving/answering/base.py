@@ -40,6 +40,8 @@ class Base:
         self.path, self.lapse = path, lapse
         self._session, self._own_gate = session, own_gate
         self._seen = seen
+        self.waits_for_vectors = session.waits_for_vectors
+        """Whether, when it was last looked at, nothing was promised until more passages have vectors."""
         self._asking, self._looking, self._writing = RLock(), Lock(), Lock()
         self._look, self._write = KnowledgeBase(path), KnowledgeBase(path)
 
@@ -93,6 +95,7 @@ class Base:
             self.library.refresh()
             self._take_up_gate()
             self._session = self._session.as_of_now()
+            self.waits_for_vectors = self._session.waits_for_vectors
             return self._session
 
     def follow(self) -> None:

@@ -133,9 +133,13 @@ class Service:
 
     @property
     def promise(self) -> str | None:
-        """What is promised of the answers, in plain words."""
-        judge = self.of_base or self.gate
-        return None if judge is None else judge.promise
+        """What is promised of the answers now, in plain words."""
+        return None if self.waits_for_vectors else self._promise
+
+    @property
+    def waits_for_vectors(self) -> bool:
+        """Whether nothing is promised until more of the passages have their vectors."""
+        return self.base is not None and self.base.waits_for_vectors
 
     @property
     def of_rows(self) -> SavedGate | None:
@@ -149,7 +153,12 @@ class Service:
         if result.certificate is None:
             return None
         rows = self.of_rows
-        return rows.promise if rows and result.certificate == rows.certificate else self.promise
+        return rows.promise if rows and result.certificate == rows.certificate else self._promise
+
+    @property
+    def _promise(self) -> str | None:
+        judge = self.of_base or self.gate
+        return None if judge is None else judge.promise
 
     @property
     def _judge(self) -> object | None:

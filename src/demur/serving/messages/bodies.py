@@ -257,6 +257,8 @@ class Info(BaseModel):
     """What ranks the documents; texts that are sent are ranked by `model_id`."""
     passages: int | None = None
     promise: str | None = None
+    promise_waits: bool = False
+    """Whether nothing is promised until more of the passages can be found by meaning."""
     risks: list[float]
     threshold: float | None = None
     faq_promise: str | None = None

@@ -50,7 +50,8 @@ def paths(server: Server) -> APIRouter:
         service = server.ready()
         facts = {} if service.base is None else await asyncio.to_thread(_of_base, service)
         gate, session, of_base = service.gate, service.session, service.of_base
-        of_rows = service.of_rows
+        waits = service.waits_for_vectors
+        of_rows = None if waits else service.of_rows
         ranker, reader = service.given.ranker, service.given.reader
         return Info(
             version=__version__,
@@ -62,7 +63,8 @@ def paths(server: Server) -> APIRouter:
             passages=facts["passages"] if facts else None if session is None else len(session.library),
             promise=service.promise,
             risks=[of_base.gate.certificate.risk] if of_base is not None else sorted(service.sessions),
-            threshold=None if gate is None else gate.plain_threshold,
+            promise_waits=waits,
+            threshold=None if gate is None or waits else gate.plain_threshold,
             faq_promise=None if of_rows is None else of_rows.promise,
             faq_threshold=None if of_rows is None else of_rows.plain_threshold,
             knowledge_base=bool(facts),

@@ -106,6 +106,7 @@ export function marked(text, span) {
 
 // What is promised, and whether that is about these documents.
 export function promised(info) {
+  if (info.promise_waits) return `Nothing is promised until more passages can be found by meaning: ${number(info.embedded)} of ${number(info.passages)} so far.`;
   if (!info.promise) return info.documents === null ? "" : "Nothing is promised: there is no gate for these documents. Label some questions to make one.";
   const promise = info.faq_promise ? `${info.promise} For entries of an FAQ: ${info.faq_promise}` : info.promise;
   if (info.calibrated_on !== null || !info.knowledge_base) return promise;
