@@ -15,7 +15,7 @@ from cli.calling import printed, run
 from demur.asking.meaning.finding import maker
 from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
-from demur.kb.syncing import FileReport
+from demur.kb.sources.reports import FileReport
 from kb.base_toys import Hashing, write
 
 
@@ -255,3 +255,14 @@ def test_files_go_in_while_another_process_makes_vectors(
     made = json.loads(shown.out[shown.out.index("{") :])
     assert (made["added"], made["passages"], made["embedded"]) == (1, 2, 1)
     assert "found by words alone for now" in shown.err
+
+
+def test_a_folder_that_is_gone_while_one_is_in_it_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    KnowledgeBase(tmp_path / "x.kb").add(tmp_path / "docs")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (tmp_path / "here").rmdir()
+    assert run(monkeypatch, "kb", "add", str(tmp_path / "x.kb"), "a.md") == 2
+    assert capsys.readouterr().err == "demur: the folder you are in is gone; change to another\n"

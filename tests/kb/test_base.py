@@ -14,7 +14,7 @@ from demur.asking import Library, as_plain
 from demur.errors import DataError, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
-from demur.kb.syncing import FileReport
+from demur.kb.sources.reports import FileReport
 from kb.base_toys import Hashing, found, held, write
 from kb.places import Place, place
 
@@ -213,7 +213,14 @@ def test_a_folder_that_is_gone_or_empty_loses_nothing(kb: KnowledgeBase, docs: P
         (docs / name).unlink()
     for _ in range(2):
         told = kb.update()
-        assert {each.status for each in told} == {"skipped"} and "is gone; put it back" in told[0].reason
+        (only,) = told
+        what = (
+            "has no file any more that demur reads; put them back"
+            if docs.exists()
+            else "is gone; put it back"
+        )
+        assert (only.source, only.status) == (str(docs), "skipped") and only.reason.startswith(what)
+        assert only.named and only.passages == len(kb)
         assert set(held(kb)) == set(HANDBOOK)
         if docs.exists():
             docs.rmdir()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cli.calling import run
+from demur.embedders.base import Vectors
 from demur.errors import DamagedVectors, DataError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.index.words import IndexedWords
@@ -167,6 +169,38 @@ def test_pages_of_one_table_over_those_of_another_are_damage_too(kb: KnowledgeBa
     assert found(again, "drill 7 lent") == before
 
 
+def _without_bytes(kb: KnowledgeBase) -> KnowledgeBase:
+    """The base, once the bytes of most vectors are lost, and their signs are not."""
+    kb.close()
+    file = sqlite3.connect(folder(kb) / "meanings" / "vectors.sqlite")
+    file.execute("DELETE FROM codes WHERE id > 9")
+    file.commit()
+    file.close()
+    return KnowledgeBase(folder(kb))
+
+
+def test_vectors_that_have_lost_their_bytes_are_made_again_by_an_update(kb: KnowledgeBase) -> None:
+    before = found(kb, "drill 7 lent")
+    again = _without_bytes(kb)
+    assert again.embed(Hashing()) == 391 and again.embedded == 400
+    assert found(again, "drill 7 lent") == before
+
+
+@pytest.mark.parametrize("way", ["by words", "by meaning"])
+def test_vectors_that_have_lost_their_bytes_do_not_count_once_that_is_seen(
+    kb: KnowledgeBase, way: str
+) -> None:
+    again = _without_bytes(kb)
+    vector = Hashing().embed(["drill 7 lent"])[0]
+    with pytest.raises(DamagedVectors, match="has lost its vectors, which were damaged"):
+        if way == "by words":
+            again.cosines(vector, np.array(again.all_places()[100:110]))
+        else:
+            again.by_meaning(vector, 3)
+    again.refresh()
+    assert again.embedded == 0 and again.embed(Hashing()) == 400
+
+
 def _copy(path: Path, this: int, over: int) -> None:
     """Write one page of a file over another."""
     pages = bytearray(path.read_bytes())
@@ -183,6 +217,27 @@ def test_vectors_of_passages_that_are_deleted_do_not_count(kb: KnowledgeBase) ->
         assert not each.by_meaning(Hashing().embed(["drill 7 lent"])[0], 3)[0].tolist()
     kb.embed(Hashing())
     assert kb.embedded == 400
+
+
+def test_vectors_that_come_for_passages_that_are_deleted_meanwhile_do_not_count(kb: KnowledgeBase) -> None:
+    kb.put("some", (Passage(str(n), f"Saw {n} is lent.") for n in range(300)))
+    reader = KnowledgeBase(folder(kb))
+    reader.refresh()
+    assert reader.embedded == 400
+
+    class Slow(Hashing):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            if "some" in {name for name, *_ in kb.sources()}:  # while the first vectors are made
+                kb.remove_named("some")
+                kb.put("late", (Passage(str(n), f"Rake {n} is lent.") for n in range(300)))
+                purge(kb._truth(), kb.generation - 1, 0)
+                reader.refresh()
+            return super().embed(texts)
+
+    KnowledgeBase(folder(kb)).embed(Slow())
+    for each in (reader, KnowledgeBase(folder(kb))):
+        each.refresh()
+        assert (len(each), each.embedded) == (700, 400)
 
 
 def test_vectors_are_counted_anew_though_as_many_passages_are_dead(kb: KnowledgeBase) -> None:

@@ -33,14 +33,28 @@ def test_a_link_to_a_file_of_the_base_is_no_second_source(docs: Path) -> None:
     assert "loop" not in told
     expected = {"b.md": ["A drill is lent."], "o.md": ["A saw is not."]}
     assert held(kb) == expected
+    (report,) = kb.add("away/o.md")  # which it is known by since it was named
+    assert (report.status, report.source, report.reason) == ("changed", "away/o.md", "was called docs/o.md")
     for again in (kb.update(), kb.add("docs"), kb.add("away/o.md"), kb.add("docs/a.md")):
         assert {each.status for each in again} <= {"unchanged", "skipped"} and held(kb) == expected
-    (report,) = kb.add("away/o.md")  # which it is known by since it was named
-    assert (report.status, report.source) == ("unchanged", "docs/o.md")
     (docs / "b.md").unlink()
     (docs / "b.md").symlink_to("../away/o.md")
     kb.update()
-    assert len(kb.sources()) == 2, "what a source is now is known by its own path"
+    assert len(kb.sources()) == 2, "one that was named, if by a link, stays"
+
+
+@pytest.mark.parametrize("to", ["o.md", "../far"])
+def test_a_file_that_becomes_a_link_is_what_it_is_in_a_base_made_afresh(tmp_path: Path, to: str) -> None:
+    write(tmp_path / "docs", {"b.md": "A drill is lent.", "o.md": "A saw is not."})
+    write(tmp_path / "far", {"far.md": "A rake is lent."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "docs")
+    (tmp_path / "docs" / "b.md").unlink()
+    (tmp_path / "docs" / "b.md").symlink_to(to)
+    told = {Path(each.source).name: each.status for each in kb.update()}
+    assert told == {"o.md": "unchanged", "b.md": "removed"} and held(kb) == {"o.md": ["A saw is not."]}
+    told = {Path(each.source).name: each.status for each in kb.update()}
+    assert told == {"o.md": "unchanged", "b.md": "unchanged" if to == "o.md" else "skipped"}
 
 
 def test_a_changed_file_is_read_anew_by_whatever_link_it_is_added(docs: Path) -> None:
@@ -71,7 +85,7 @@ def test_a_folder_that_is_renamed_with_a_link_left_behind_stays(tmp_path: Path) 
 def test_a_file_that_was_named_itself_stays_whatever_becomes_of_links_to_it(docs: Path) -> None:
     kb = KnowledgeBase("x.kb")
     kb.add("docs")  # the file is known by a link in it
-    assert kb.add("away/o.md")[0].reason == "is the same file as docs/o.md"
+    assert kb.add("away/o.md")[0].reason == "was called docs/o.md"
     (docs / "o.md").unlink()
     assert {each.status for each in kb.update()} <= {"unchanged", "skipped"}
     assert held(kb)["o.md"] == ["A saw is not."]
@@ -142,7 +156,10 @@ def test_a_source_is_not_told_as_its_own_twin(docs: Path) -> None:
     (docs.parent / "link").symlink_to("docs")
     kb = KnowledgeBase("x.kb")
     kb.add("link")
-    assert kb.add("docs/b.md")[0].reason == "is the same file as link/b.md"
+    assert kb.add("docs/b.md")[0].reason == "was called link/b.md"
     told = {each.source: (each.status, each.reason) for each in kb.update() if "b.md" in each.source}
-    assert told == {"link/b.md": ("unchanged", "")}
-    assert {each.source for each in kb.remove("link")} == {"link/b.md", "link/o.md"} and not kb.sources()
+    assert told == {
+        "docs/b.md": ("unchanged", ""),
+        "link/b.md": ("unchanged", "is the same file as docs/b.md"),
+    }
+    assert {each.source for each in kb.remove("link")} == {"docs/b.md", "link/o.md"} and not kb.sources()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,3 +129,47 @@ def test_a_base_that_may_not_be_written_says_so_without_its_path(
     with pytest.raises(ReadOnlyBase, match=r"x\.kb: may not be written; change the permissions") as error:
         write(KnowledgeBase(folder(kb)))
     assert error.value.said == "the knowledge base may not be written; change the permissions of its folder"
+
+
+@contextmanager
+def _reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A block in which nothing may be written: no file of a base, and none beside it that readers share."""
+    may, connect = os.access, sqlite3.connect
+
+    def refused(place: str, **how: Any) -> sqlite3.Connection:
+        if place.endswith("?mode=ro"):
+            raise sqlite3.OperationalError("unable to open database file")
+        return connect(place, **how)
+
+    with monkeypatch.context() as reading:
+        reading.setattr(os, "access", lambda path, mode: mode != os.W_OK and may(path, mode))
+        reading.setattr(sqlite3, "connect", refused)
+        yield
+
+
+def test_who_may_only_read_sees_what_others_write(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    kb.embed(Hashing())
+    kb.close()
+    with _reading(monkeypatch):
+        reader = KnowledgeBase(folder(kb))
+        before = len(reader), reader.embedded
+    writer = KnowledgeBase(folder(kb))
+    for turn in range(3):
+        writer.put("many", (Passage(str(n), f"Plane {n} is lent, {turn}. " * 9) for n in range(300)))
+    writer.embed(Hashing())
+    writer.close()  # all goes into the file that is read
+    with _reading(monkeypatch):
+        reader.refresh()
+        assert (len(reader), reader.embedded) == (before[0] + 300, before[1] + 300)
+        assert len([reader.passage(place) for place in reader.all_places()]) == len(reader)
+        assert reader.by_meaning(Hashing().embed(["plane"])[0], 3)[0].tolist()
+
+
+def test_what_waits_in_the_log_is_told_to_who_cannot_read_it(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    kb.close()
+    (folder(kb) / "kb.sqlite-wal").write_bytes(b"half a change")
+    with _reading(monkeypatch):
+        assert len(KnowledgeBase(folder(kb)))
+    assert "kb.sqlite-wal: holds changes that cannot be read without the right to write" in caplog.text

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from demur.errors import DemurError
 from demur.kb.folder import KnowledgeBase
-from demur.kb.syncing import FileReport
-from kb.base_toys import held, write
+from demur.kb.sources.reports import FileReport
+from kb.base_toys import Hashing, held, write
 
 
 def shut(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -67,7 +68,9 @@ def test_a_followed_folder_goes_on_where_a_part_of_it_is_shut(
     before = held(kb)
     shut(monkeypatch, tmp_path / ("away" if where == "behind a link" else "up"))
     told = _told(kb.update())
-    assert told["z.md"] == ("unchanged", "") and told["up/docs/o.md"] == STAYS and held(kb) == before
+    what = "up/docs/o.md" if where == "behind a link" else "up/docs"  # one line for a whole folder
+    assert told["z.md"] == ("unchanged", "") and held(kb) == before
+    assert told[what] == STAYS if where == "behind a link" else told.keys() == {"up/docs", "z.md"}
     assert _told(kb.remove("z.md")) == {"z.md": ("removed", "")}
     assert {status for status, _ in _told(kb.remove("up/docs")).values()} == {"removed"} and not held(kb)
 
@@ -101,3 +104,20 @@ def test_a_base_in_a_followed_folder_is_no_part_of_it(tmp_path: Path) -> None:
     kb.add(tmp_path)
     write(tmp_path / "x.kb" / "uploads", {"0123456789abcdef01234567.md": "A drill is lent."})
     assert [each.status for each in kb.update()] == ["unchanged"]
+
+
+def test_vectors_that_may_not_be_read_are_missing_and_the_rest_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"docs/a.md": "A saw is lent for three weeks."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "docs")
+    kb.embed(Hashing())
+    kb.close()
+    shut(monkeypatch, tmp_path / "x.kb" / "meanings")
+    again = KnowledgeBase(tmp_path / "x.kb")
+    assert (len(again), again.embedded) == (1, 0) and again.by_words("saw", 3)[0].tolist()
+    write(tmp_path, {"docs/b.md": "A drill is lent."})
+    assert {each.status for each in again.update()} == {"unchanged", "added"}
+    with pytest.raises(DemurError, match="meanings: may not be written; change the permissions"):
+        again.embed(Hashing())

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from demur.errors import UnusableBase, UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.kb.sources.reports import FileReport
 from demur.kb.store.folder import UPLOADS
-from demur.kb.syncing import FileReport
 from demur.serving.answering.service import Service
 from demur.serving.app import create_app
 from demur.serving.guards import uploads

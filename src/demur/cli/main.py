@@ -165,6 +165,9 @@ def main() -> None:
         sys.stderr.write(f"demur: {what}\n")
         sys.exit(MISUSED)
     except OSError as error:  # a full disk behind stdout, say: not our bug, and no traceback
+        if isinstance(error, FileNotFoundError) and error.filename is None:
+            sys.stderr.write("demur: the folder you are in is gone; change to another\n")
+            sys.exit(MISUSED)
         too_long = error.errno == errno.ENAMETOOLONG
         fix = "; take a shorter name" if too_long else ""
         what = one_line(f"{error.strerror or error}: {error.filename or 'the output'}{fix}")

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from demur.errors import DataError, UsageError
+from demur.errors import DataError, LostBase, UsageError
 from demur.kb import syncing
 from demur.kb.index.embedding import embed
 from demur.kb.passages import Passage
 from demur.kb.read import ReadBase
 from demur.kb.sources import removing
+from demur.kb.sources.reports import FileReport
 from demur.kb.store import asked, labels
 from demur.kb.store.changing import KEPT, Source, change, purge
 from demur.kb.store.labels import Label
 from demur.kb.store.truth import Truth
-from demur.kb.syncing import FileReport
 from demur.paths import is_gone
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from demur.types import Abstention, Answer
 
 _OFTEN = 100_000  # passages added, after which they are made findable before the rest is read
+_TRIES = 3  # to make a base that another process takes away again, as nothing went in
 Advance = Callable[[int], None]
 
 
@@ -120,10 +121,8 @@ class KnowledgeBase(ReadBase):
             with truth.turn():
                 meant = removing.meant(truth, many, by_name)
                 found = list(meant.sources.items())
-                removing.unfollow(truth, meant.folders)
-                again = removing.followed(truth, found)
-                if found:
-                    removing.remove_sources(truth, found)
+                again = removing.followed(truth, found, meant.folders)
+                removing.remove_sources(truth, found, meant.folders)
             reports = [FileReport(name, "removed", 0, "no file of it was there") for name in meant.empty]
             for id, name in found:
                 reports.append(FileReport(name, "removed", 0, removing.AGAIN if id in again else ""))
@@ -225,16 +224,30 @@ class KnowledgeBase(ReadBase):
     @contextmanager
     def _writing(self, make: bool = False) -> Iterator[Truth]:
         """A block in which the base is written."""
+        with ExitStack() as turn:
+            for tries_left in range(_TRIES if make else 0, -1, -1):
+                try:
+                    truth = self._in_turn(turn, make)
+                    break
+                except LostBase:  # whoever began it, took it away again
+                    if not tries_left or (self._opened is not None and self._opened.generation().number):
+                        raise
+                    turn.close()
+                    self.close()
+            yield truth
+
+    def _in_turn(self, turn: ExitStack, make: bool) -> Truth:
+        """What the base holds, once it is our turn to write."""
         if self._opened is not None:
             self._opened.check()
         elif make:
             self._store.make()
         elif not self._store.there:
             self._truth()  # says that there is none
-        with self._store.writing(self.wait):
-            if self._opened is None:
-                self._opened = self._open(self._stem or "english")
-            yield self._opened
+        turn.enter_context(self._store.writing(self.wait))
+        if self._opened is None:
+            self._opened = self._open(self._stem or "english")
+        return self._opened
 
 
 def _paths(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:

@@ -17,7 +17,7 @@ from demur.errors import count_of
 if TYPE_CHECKING:
     from demur.kb.folder import KnowledgeBase
     from demur.kb.index.embedding import Embeds
-    from demur.kb.syncing import FileReport
+    from demur.kb.sources.reports import FileReport
     from demur.scale.cluster import Cluster
 
 _STATUSES = "added", "changed", "unchanged", "removed", "skipped"
@@ -117,9 +117,9 @@ def update(
                 trouble = ""
             except (LostBase, ReadOnlyBase):
                 raise
-            except DemurError as error:  # another process writes for long, or the disk is full: it may pass
+            except (DemurError, OSError) as error:  # another process writes for long, or a full disk may pass
                 if str(error) != trouble:
-                    note(f"{error}; trying again")
+                    note(one_line(f"{error}; trying again"))
                 trouble = str(error)
             time.sleep(every)
         with meter("reading", "passages") as advance:
@@ -186,9 +186,7 @@ def _shown(
         if report in known:
             pass
         elif report.status == "skipped":
-            place, colon, _ = report.reason.partition(": ")
-            told = colon and report.source in place
-            note(f"skipped {one_line(report.reason if told else f'{report.source}: {report.reason}')}")
+            note(f"skipped {one_line(report.told)}")
         elif report.status == "unchanged" and report.reason:
             note(one_line(f"{report.source} {report.reason}"))
         elif report.status != "unchanged" and not json:

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from demur.embedders.base import Vectors
 from demur.errors import DamagedVectors
+from demur.kb.index.signs import Signs, signs_of
 from demur.kb.store.place import QUESTION, SEARCHED
-from demur.kb.store.schema import connected, sqlite_errors
+from demur.kb.store.schema import Connection, connected, not_written, sqlite_errors
 from demur.kb.store.truth import Generation, Row, Truth
+from demur.paths import is_file
 from demur.types import FloatArray, IntArray
 
 AGAIN = 500
@@ -33,7 +35,6 @@ CREATE UNIQUE INDEX IF NOT EXISTS signs_by_passage ON signs (passage, kind);
 CREATE TABLE IF NOT EXISTS codes (id INTEGER PRIMARY KEY, scale REAL NOT NULL, bytes BLOB NOT NULL) STRICT;
 PRAGMA user_version = {_FORMAT};
 """
-Bits = NDArray[np.uint64]
 _ODD = TypeError, ValueError, KeyError
 """What reading damaged pages may end in, besides an error of SQLite."""
 _DAMAGE = sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT
@@ -44,19 +45,16 @@ class SignedMeanings:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "vectors.sqlite"
-        self._file: sqlite3.Connection | None = None
+        self._file: Connection | None = None
         self.forget()
 
     def forget(self) -> None:
         """Close the file, and forget what was read of it."""
         if self._file is not None:
             self._file.close()
-        self._file, self._seen, self._inode = None, 0, 0
-        self.passages: IntArray = np.empty(0, np.int64)
-        self._ids: IntArray = np.empty(0, np.int64)
-        self._columns: Bits = np.empty((0, 0), np.uint64)
-        self._newest, self._dead = 0, np.empty(0, np.int64)
-        self._number, self._purged, self._deleted = 0, 0, np.empty(0, np.int64)
+        self._file, self._inode = None, 0
+        self._signs = Signs()
+        self._newest, self._number, self._dead = 0, 0, np.empty(0, np.int64)
         self._counted: tuple[tuple[int, ...], int] = (), 0
 
     def open(self, truth: Truth, embedder: str | None = None) -> str:
@@ -64,14 +62,14 @@ class SignedMeanings:
 
         With `embedder` they are to be added to: what is of another one, of another base, or broken goes.
         """
-        if embedder is None and not self.path.is_file():
+        if embedder is None and not is_file(self.path):
             self.forget()
             return ""
-        if self._file is not None and self.path.is_file() and self.path.stat().st_ino != self._inode:
+        if self._file is not None and is_file(self.path) and self._is_another(self._file):
             self.forget()
         try:
             told = self._open(truth, embedder)
-            self.load()
+            self._load()
             return told
         except (sqlite3.DatabaseError, *_ODD) as error:
             if embedder is None or "full" in str(error) or "locked" in str(error):
@@ -85,9 +83,11 @@ class SignedMeanings:
         if self._file is None:
             try:
                 self.path.parent.mkdir(exist_ok=True)
+                self._file = connected(self.path)
             except FileExistsError:
                 raise self._damaged(self.path.parent) from None
-            self._file = connected(self.path)
+            except PermissionError as error:
+                raise not_written(self.path.parent, error) from None
             self._inode = self.path.stat().st_ino
             if self._file.execute("PRAGMA user_version").fetchone()[0] not in (0, _FORMAT):
                 raise sqlite3.DatabaseError("these vectors are of another version of demur")
@@ -108,6 +108,10 @@ class SignedMeanings:
             return embedder
         return str(facts.get("embedder", "")) if right else ""
 
+    def _is_another(self, file: Connection) -> bool:
+        """Whether another file took the place of the open one, or it must be opened anew."""
+        return self.path.stat().st_ino != self._inode or file.is_outdated(self.path)
+
     def remove(self) -> None:
         """Remove all vectors."""
         self.forget()
@@ -126,6 +130,10 @@ class SignedMeanings:
         try:
             yield
         except sqlite3.DatabaseError as error:
+            if self._file is not None and self._file.is_outdated(self.path):
+                self.forget()
+                fix = "ask again"
+                raise DamagedVectors("was written while it was read", path=self.path, fix=fix) from None
             if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _DAMAGE:
                 with sqlite_errors(self.path):
                     raise
@@ -151,7 +159,7 @@ class SignedMeanings:
         unit = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
         scales = np.abs(unit).max(axis=1, initial=0) / 127
         codes = np.rint(unit / np.where(scales > 0, scales, 1)[:, None]).astype(np.int8)
-        bits = _bits(unit)
+        bits = signs_of(unit)
         with self._found_sound(), self._file:
             self._file.execute("BEGIN IMMEDIATE")
             for (place, kind), scale, code, bit in zip(entries, scales.tolist(), codes, bits, strict=True):
@@ -163,18 +171,16 @@ class SignedMeanings:
     def see(self, truth: Truth, now: Generation) -> None:
         """Find those of a generation from now on, as many as there are by now."""
         self.open(truth)
-        if self._purged != truth.purged:  # vectors of what is deleted stay until more are made
-            there = np.array([place for (place,) in truth.rows("SELECT id FROM passages")], np.int64)
-            self._purged, self._deleted = truth.purged, np.setdiff1d(self.passages, there)
+        self._signs.look_for_deleted(truth)
         dead = np.array(truth.dead(now), np.int64)
-        self._newest, self._dead = now.newest, np.concatenate([dead, self._deleted])
+        self._newest, self._dead = now.newest, np.concatenate([dead, self._signs.deleted])
         self._number = now.number
 
     def embedded(self) -> int:
         """How many passages have vectors."""
-        state = self._inode, self._seen, len(self.passages), self._number, self._purged
+        state = self._inode, self._number, *self._signs.state
         if self._counted[0] != state:
-            places = np.unique(self.passages)
+            places = np.unique(self._signs.passages)
             there = (places <= self._newest) & ~np.isin(places, self._dead)
             self._counted = state, int(np.count_nonzero(there))
         return self._counted[1]
@@ -186,13 +192,26 @@ class SignedMeanings:
 
     def lacking(self, truth: Truth, now: Generation) -> Iterator[list[Row]]:
         """Place, heading, text and question of passages without a vector; vectors of none are deleted."""
-        self.load()
-        there = np.unique(self.passages)
+        self._load()
+        with self._found_sound(*_ODD):
+            bare = self._without_bytes()
+        self._drop(bare)
+        self._load()
+        there = np.unique(self._signs.passages)
         known = [place for (place,) in truth.rows("SELECT id FROM passages")]  # others may read dead ones
         self._drop(np.setdiff1d(there, np.array(known, np.int64)).tolist())
         for rows in truth.texts(0, now):
             missing = ~np.isin([row[0] for row in rows], there)
             yield [row for row, wanted in zip(rows, missing.tolist(), strict=True) if wanted]
+
+    def _without_bytes(self, only: Sequence[int] = ()) -> list[int]:
+        """The passages whose vectors have lost their bytes, as by damage; `only` among some."""
+        if self._file is None:
+            return []
+        among = f"passage IN ({','.join('?' * len(only))}) AND" if only else ""
+        bare = "NOT EXISTS (SELECT 1 FROM codes WHERE codes.id = signs.id)"
+        lost = f"SELECT DISTINCT passage FROM signs WHERE {among} {bare}"
+        return [place for (place,) in self._file.execute(lost, list(only))]
 
     def _drop(self, places: Sequence[int]) -> None:
         """Delete the vectors of passages that are no more."""
@@ -205,66 +224,35 @@ class SignedMeanings:
                 inside = "SELECT id FROM signs WHERE passage = ?"
                 self._file.execute(f"DELETE FROM codes WHERE id IN ({inside})", (place,))
                 self._file.execute("DELETE FROM signs WHERE passage = ?", (place,))
-        self._seen = 0  # read anew
+        self._signs = Signs()  # read anew
 
-    def load(self) -> None:
+    def _load(self) -> None:
         """Read the signs that were added since the last call."""
-        if self._file is None:
-            return
-        count, last = self._file.execute("SELECT count(*), coalesce(max(id), 0) FROM signs").fetchone()
-        after = self._seen
-        rows = self._file.execute(
-            "SELECT id, passage, bits FROM signs WHERE id > ? AND id <= ? ORDER BY id", (after, last)
-        ).fetchall()
-        if after and len(self._ids) + len(rows) != count:  # some were deleted meanwhile
-            self._seen = 0
-            self.load()
-            return
-        if not rows:
-            if not after:
-                self.passages = self._ids = np.empty(0, np.int64)
-            return
-        self._seen = last
-        ids, passages, bits = zip(*rows, strict=True)
-        new = np.frombuffer(b"".join(bits), np.uint64).reshape(len(rows), -1).T
-        if after:
-            self._ids = np.concatenate([self._ids, np.array(ids, np.int64)])
-            self.passages = np.concatenate([self.passages, np.array(passages, np.int64)])
-            self._columns = np.concatenate([self._columns, new], axis=1)
-        else:
-            self._ids, self.passages = np.array(ids, np.int64), np.array(passages, np.int64)
-            self._columns = np.ascontiguousarray(new)
+        if self._file is not None:
+            self._signs = self._signs.with_new(self._file)
 
     def search(self, vector: Vectors, top: int) -> tuple[IntArray, FloatArray]:
         """The nearest passages and the cosines; one with a question counts with the nearer vector."""
-        if self._file is None or not len(self.passages):
+        if self._file is None or not len(self._signs.passages):
             return np.empty(0, np.int64), np.empty(0)
         length = float(np.linalg.norm(vector))
         unit = np.asarray(vector, np.float32) / (length or 1.0)
-        asked = _bits(unit[None])[0]
-        far = np.zeros(len(self.passages), np.uint16)
-        for column, bits in zip(self._columns, asked, strict=True):
-            far += np.bitwise_count(column ^ bits)
-        gone = (self.passages > self._newest) | np.isin(self.passages, self._dead)
-        far[gone] = np.iinfo(np.uint16).max
-        depth = max(AGAIN, 5 * top)
-        near = np.argpartition(far, depth)[:depth] if len(far) > depth else np.arange(len(far))
-        near = near[far[near] < np.iinfo(np.uint16).max]
+        near = self._signs.nearest(unit, max(AGAIN, 5 * top), self._newest, self._dead)
         if not len(near):
             return np.empty(0, np.int64), np.empty(0)
         with self._found_sound(*_ODD):
-            scales, codes = self._bytes(self._ids[near])
+            scales, codes = self._bytes(self._signs.ids[near], self._signs.passages[near].tolist())
             alike = np.multiply(codes, unit, dtype=np.float64).sum(axis=1)  # whatever is beside it
             cosines = alike * scales
         best: dict[int, float] = {}
-        for place, cosine in zip(self.passages[near].tolist(), cosines.tolist(), strict=True):
+        for place, cosine in zip(self._signs.passages[near].tolist(), cosines.tolist(), strict=True):
             best[place] = max(cosine, best.get(place, -1.0))
         return np.array(list(best), np.int64), np.array(list(best.values()), np.float64)
 
     def cosines(self, vector: Vectors, places: IntArray) -> tuple[FloatArray, FloatArray]:
         """Of each passage the cosines with its question and with its text; nan where there is no vector."""
         found = np.full((2, len(places)), np.nan)
-        if self._file is None or not len(self.passages):
+        if self._file is None or not len(self._signs.passages):
             return found[1], found[0]
         unit = np.asarray(vector, np.float64) / (float(np.linalg.norm(vector)) or 1.0)
         at = {place: number for number, place in enumerate(places.tolist())}
@@ -275,9 +263,12 @@ class SignedMeanings:
         with self._found_sound(*_ODD):
             for place, kind, scale, code in self._file.execute(named, list(at)):
                 found[kind, at[place]] = float(np.frombuffer(code, np.int8) @ unit) * scale
+            silent = np.isnan(found).all(axis=0)
+            if silent.any() and self._without_bytes(places[silent].tolist()):
+                raise KeyError
         return found[QUESTION], found[SEARCHED]
 
-    def _bytes(self, ids: IntArray) -> tuple[FloatArray, NDArray[np.int8]]:
+    def _bytes(self, ids: IntArray, places: list[int]) -> tuple[FloatArray, NDArray[np.int8]]:
         assert self._file is not None
         rows: dict[int, tuple[float, bytes]] = {}
         for start in range(0, len(ids), AGAIN):
@@ -285,15 +276,10 @@ class SignedMeanings:
             marks = ",".join("?" * len(some))
             found = self._file.execute(f"SELECT id, scale, bytes FROM codes WHERE id IN ({marks})", some)
             rows |= {id: (scale, code) for id, scale, code in found}
-        none = 0.0, b""
+        if len(rows) < len(set(ids.tolist())) and self._without_bytes(places):
+            raise KeyError
+        none = 0.0, b""  # of one that was deleted just now
         width = max((len(code) for _, code in rows.values()), default=0)
         told = [rows.get(id, none) for id in ids.tolist()]
         codes = b"".join(code or bytes(width) for _, code in told)
         return np.array([scale for scale, _ in told]), np.frombuffer(codes, np.int8).reshape(len(told), width)
-
-
-def _bits(rows: NDArray[np.int8] | Vectors) -> Bits:
-    """The signs of each row as whole numbers of 64 bits."""
-    missing = -rows.shape[1] % 64
-    signs = np.pad(rows > 0, ((0, 0), (0, missing)))
-    return np.packbits(signs, axis=1).view(np.uint64)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from pathlib import Path
 from typing import Self
 
 from demur.errors import DataError
 from demur.kb.files.documents import files_in
-from demur.kb.sources.spelling import whole
+from demur.kb.sources.spelling import called_as, whole
 from demur.kb.sources.twins import RealPaths
 from demur.kb.store.changing import change
 from demur.kb.store.truth import Truth
@@ -19,18 +20,27 @@ from demur.paths import is_file, is_folder, is_gone, is_link
 AGAIN = "it still lies in a folder that was added, so the next update adds it again"
 
 
-def remove_sources(truth: Truth, sources: list[tuple[int, str]]) -> None:
-    """Take them out, all at once."""
+def remove_sources(truth: Truth, sources: list[tuple[int, str]], folders: Collection[str] = ()) -> None:
+    """Take them out, and follow these folders no more, all at once."""
+    unfollow = "DELETE FROM folders WHERE path = ?"
+    if not sources:
+        with truth.transaction() as said:
+            said.executemany(unfollow, [(path,) for path in folders])
+        return
     with change(truth, f"remove {_many([name for _, name in sources])}") as made:
+        made.said.executemany(unfollow, [(path,) for path in folders])
         made.remove(id for id, _ in sources)
 
 
-def followed(truth: Truth, sources: list[tuple[int, str]]) -> set[int]:
-    """Which of the sources the next update would add again if they were taken out now."""
+def followed(truth: Truth, sources: list[tuple[int, str]], without: Collection[str] = ()) -> set[int]:
+    """Which of the sources the next update would add again if they and these folders were taken out."""
     real, going = RealPaths(), {id for id, _ in sources}
     known = truth.rows("SELECT id, path FROM sources WHERE died IS NULL AND path IS NOT NULL")
     paths: dict[int, str] = {id: real.of(path) for id, path in known}
-    folders = [Path(path) for (path,) in truth.rows("SELECT path FROM folders") if is_folder(path)]
+    if not going & paths.keys():
+        return set()
+    left = (path for (path,) in truth.rows("SELECT path FROM folders") if path not in without)
+    folders = [Path(path) for path in left if is_folder(path)]
     there = {real.of(str(file)) for folder in folders for file in files_in(folder)}
     there -= {path for id, path in paths.items() if id not in going}
     return {id for id in going if paths.get(id) in there}
@@ -74,6 +84,7 @@ class _Everything:
         self.truth, self.real = truth, RealPaths()
         self.sources = truth.rows("SELECT id, name, path FROM sources WHERE died IS NULL ORDER BY name")
         self.folders: dict[str, str] = dict(truth.rows("SELECT path, name FROM folders"))
+        self.lie = {path: os.path.realpath(path) for path in self.folders}
 
     def called(self, name: str) -> dict[int, str]:
         """The source of this very name."""
@@ -88,7 +99,9 @@ class _Everything:
         if here.sources:
             return here
         texts = {id: called for id, called, at in self.sources if called == name and not at}
-        return Meant(texts) if texts else here or self._led_to(path) or self._from_elsewhere(name, path)
+        if texts:
+            return Meant(texts)
+        return here or self._led_to(path) or self._from_elsewhere(called_as(Path(name)), path)
 
     def holds(self, folder: str) -> bool:
         """Whether a source lies in a folder."""
@@ -108,7 +121,7 @@ class _Everything:
             {
                 at: called
                 for at, called in self.folders.items()
-                if _within(at, path) or _within(os.path.realpath(at), lies)
+                if _within(at, path) or _within(self.lie[at], lies)
             },
         )
 
@@ -136,9 +149,9 @@ class _Everything:
             raise DataError(what, path=self.truth.place, fix=fix)
         named = [(at, called) for id, called, at in self.sources if id in here.sources and at]
         named += here.folders.items()
-        places = {at.removesuffix(called) for at, called in named if at.endswith(called)}
+        places = {_place(at, called, name) for at, called in named}
         if len(places) > 1:
-            some = ", ".join(f"{place}{name}" for place in sorted(places))
+            some = ", ".join(sorted(places))
             fix = "name one of them by its path; nothing was removed"
             raise DataError(f"has {name} from more than one place: {some}", path=self.truth.place, fix=fix)
         return here
@@ -148,10 +161,15 @@ def _within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def unfollow(truth: Truth, paths: Iterable[str]) -> None:
-    """Follow these folders no more."""
-    with truth.transaction() as said:
-        said.executemany("DELETE FROM folders WHERE path = ?", [(path,) for path in paths])
+def _place(at: str, called: str, name: str) -> str:
+    """The path that a name had where what lies at a path was called so; else that path itself."""
+    end, wanted = _below(called), _below(name)
+    return f"{at.removesuffix(end)}{wanted}" if _within(called, name) and at.endswith(end) else at
+
+
+def _below(name: str) -> str:
+    """A name without the steps up that it begins with."""
+    return str(Path(*dropwhile(lambda part: part == "..", Path(name).parts)))
 
 
 def _many(names: list[str]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from sqlite3 import Connection
 from threading import RLock
 from typing import Any
 
@@ -37,7 +37,24 @@ class FileTruth(Truth):
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a statement."""
         with self.lock, schema.sqlite_errors(self.path):
-            return self.connection.execute(statement, values).fetchall()
+            if self.connection.as_it_was is None:
+                return self.connection.execute(statement, values).fetchall()
+            return self._rows_of_one_state(statement, values)
+
+    def _rows_of_one_state(self, statement: str, values: Sequence[Any], tries: int = 5) -> list[Row]:
+        """All rows of a statement, of a file that others may write though nothing here says so."""
+        if self.connection.is_outdated(self.path):
+            self.connection.close()
+            self.connection = schema.open_database(self.path)
+        try:
+            found = self.connection.execute(statement, values).fetchall()
+        except sqlite3.DatabaseError:
+            if not tries or not self.connection.is_outdated(self.path):
+                raise
+        else:
+            if not tries or not self.connection.is_outdated(self.path):
+                return found
+        return self._rows_of_one_state(statement, values, tries - 1)
 
     def batches(self, statement: str, values: Sequence[Any], many: int) -> Iterator[list[Row]]:
         """The rows of a statement, so many at a time."""
@@ -47,7 +64,7 @@ class FileTruth(Truth):
                 yield some
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
         """A block that changes the file: all of it is kept, or nothing if the block fails."""
         self.check()
         with self.lock, schema.sqlite_errors(self.path), schema.transaction(self.connection):

@@ -18,6 +18,7 @@ from demur.kb.store import schema
 from demur.kb.store.file import FileTruth
 from demur.kb.store.place import Advance
 from demur.kb.store.truth import Generation, Truth
+from demur.paths import exists, is_folder
 
 GATE, UPLOADS = "gate.json", "uploads"
 _log = logging.getLogger(__name__)
@@ -30,7 +31,7 @@ class Folder:
         self.path = path
         if not is_utf8(whole(path)):
             raise DataError("is a path that is not UTF-8", path=path, fix="name another folder")
-        if path.exists() and not path.is_dir():
+        if exists(path) and not is_folder(path):
             raise DataError("is a file, not a knowledge base", path=path, fix="name another folder")
         self.words = IndexedWords(path / "words", "")
         self.meanings = SignedMeanings(path / "meanings")
@@ -65,10 +66,12 @@ class Folder:
 
     def unmake(self) -> None:
         """Take away what was made; what was there before, if the folder was, stays."""
-        for part in set(self.path.iterdir()) - (self._before or set()):
+        made = set(self.path.iterdir()) - (self._before or set())
+        for part in sorted(made, key=lambda part: part.suffix == ".lock"):  # who waits for that, goes on then
             shutil.rmtree(part) if part.is_dir() else part.unlink()
         if self._before is None:
-            self.path.rmdir()
+            with suppress(OSError):  # whoever goes on has begun anew in it
+                self.path.rmdir()
 
     def check_writable(self) -> None:
         """Raise an error if no change could be kept."""

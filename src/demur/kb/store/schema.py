@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import secrets
 import sqlite3
 from collections.abc import Iterator
@@ -73,6 +74,7 @@ MIGRATIONS = (_TABLES, _ASKED)
 NAME = "kb.sqlite"
 SQLITE = b"SQLite format 3\0"  # how such a file begins
 _CACHE = 65_536  # KiB
+_log = logging.getLogger(__name__)
 _BUSY = 10_000  # milliseconds
 
 
@@ -126,7 +128,7 @@ def lost(folder: Path) -> LostBase:
     return LostBase(f"is gone: there is no {NAME} any more", path=folder, fix=fix)
 
 
-def open_database(path: Path, stem: str | None = None) -> sqlite3.Connection:
+def open_database(path: Path, stem: str | None = None) -> Connection:
     """A connection to the file; with `stem` it is made if it is not there.
 
     Older files are brought up to date. Where nothing can be written, the file is read as it is.
@@ -168,18 +170,37 @@ def remains(folder: Path) -> bool:
     return (folder / "words" / "meta.json").is_file() or (folder / "meanings" / "vectors.sqlite").is_file()
 
 
-class _Connection(sqlite3.Connection):
+class Connection(sqlite3.Connection):
     """A connection that is closed when nobody needs it any more, as bases may be left open."""
+
+    as_it_was: tuple[object, ...] | None = None
+    """The state of a file that is read with no regard to who writes it, as nothing can be kept beside it."""
+
+    def is_outdated(self, path: Path) -> bool:
+        """Whether what is read may not be what is there: then it is to be opened anew."""
+        return self.as_it_was is not None and self.as_it_was != _state(path)
 
     def __del__(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # it was never opened
             self.close()
 
 
-def connected(path: Path) -> sqlite3.Connection:
+def _state(path: Path) -> tuple[object, ...]:
+    """What is another as soon as a file is, or as somebody writes it."""
+    found: list[object] = []
+    for each in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            stat = each.stat()
+            found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        except OSError:
+            found.append(None)
+    return tuple(found)
+
+
+def connected(path: Path) -> Connection:
     """A connection to a file, made if it is not there; where nothing can be written, to read it as it is."""
 
-    def connect(query: str) -> sqlite3.Connection:
+    def connect(query: str) -> Connection:
         uri = f"{path.absolute().as_uri()}{query}"
         found = sqlite3.connect(
             uri,
@@ -187,7 +208,7 @@ def connected(path: Path) -> sqlite3.Connection:
             uri=True,
             isolation_level=None,
             check_same_thread=False,
-            factory=_Connection,
+            factory=Connection,
         )
         try:
             found.execute("PRAGMA foreign_keys = ON")
@@ -202,7 +223,14 @@ def connected(path: Path) -> sqlite3.Connection:
         try:
             return connect("?mode=ro")
         except sqlite3.OperationalError:  # nor can the files beside it be made that readers share
-            return connect("?immutable=1")
+            state = _state(path)
+            found = connect("?immutable=1")
+            found.as_it_was = state
+            log = path.with_name(f"{path.name}-wal")
+            if log.is_file() and log.stat().st_size:
+                what = "holds changes that cannot be read without the right to write, so they are left out"
+                _log.warning("%s: %s; whoever may write it opens it, and they are there", log, what)
+            return found
     connection = connect("")
     connection.execute("PRAGMA journal_mode = WAL").fetchone()
     connection.execute("PRAGMA synchronous = FULL")

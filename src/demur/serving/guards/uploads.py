@@ -19,8 +19,8 @@ from demur.files import GZIP
 from demur.kb.files.documents import read_documents, readable
 from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import Passage
+from demur.kb.sources.reports import FileReport
 from demur.kb.store import schema
-from demur.kb.syncing import FileReport
 from demur.serving.messages.problems import Refusal
 
 _LONGEST = 200  # characters of a name

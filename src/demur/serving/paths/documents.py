@@ -125,7 +125,7 @@ def paths(server: Server) -> APIRouter:
             reports = await server.written(lambda kb: kb.update(lambda many: _count(job, many)))
             server.new.set()
             counts = Counter(each.status for each in reports)
-            skipped = [f"{each.source}: {each.reason}" for each in reports if each.status == "skipped"]
+            skipped = [each.told for each in reports if each.status == "skipped"]
             return {**counts, "why_skipped": skipped[:20]}
 
         job = server.jobs.start("update", "all files", work)
