@@ -136,7 +136,7 @@ def _reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A block in which nothing may be written: no file of a base, and none beside it that readers share."""
     may, connect = os.access, sqlite3.connect
 
-    def refused(place: str, **how: Any) -> sqlite3.Connection:
+    def refused(place: str, **how: Any) -> Any:
         if place.endswith("?mode=ro"):
             raise sqlite3.OperationalError("unable to open database file")
         return connect(place, **how)
