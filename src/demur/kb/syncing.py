@@ -63,10 +63,13 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport
     that is gone or empty, as it may be on a disk that is not there just now, or that may not be read.
     """
     folders = truth.rows("SELECT id, path, name FROM folders ORDER BY path")
-    found = {id: files_in(Path(folder)) if is_folder(folder) else [] for id, folder, _ in folders}
+    found = {
+        id: [(path, whole(path)) for path in files_in(Path(folder))] if is_folder(folder) else []
+        for id, folder, _ in folders
+    }
     complete = {id: folder for id, folder, _ in folders if found[id]}
-    seen = {whole(path): id for id, paths in found.items() for path in paths}  # by the innermost folder
-    shut = [whole(path) for paths in found.values() for path in paths if _is_folder(path)]
+    seen = {place: id for id, paths in found.items() for _, place in paths}  # by the innermost folder
+    shut = [place for paths in found.values() for path, place in paths if _is_folder(path)]
     rows = truth.rows("SELECT id, name, path, folder FROM sources WHERE died IS NULL AND path IS NOT NULL")
     real = RealPaths()
     there = {real.lies(path) for _, _, path, _ in rows if is_file(path) and not is_link(path)}
@@ -78,8 +81,8 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport
     }
     twins = Twins(truth, gone)  # what takes the place of one that is gone is no twin of it
     for id, folder, called in folders:
-        for path in found[id]:
-            if seen[whole(path)] == id and whole(path) not in gone:
+        for path, place in found[id]:
+            if seen[place] == id and place not in gone:
                 name = str(Path(called, path.relative_to(folder)))
                 yield _taken(truth, path, id, False, twins, advance, name)
     others = [row for row in sorted(rows, key=lambda row: row[1]) if row[2] in gone or row[2] not in seen]
@@ -171,7 +174,7 @@ def _taken_in_turn(
         old = Source(name, kind, place, before, sha256, size, mtime, checked, id)
     else:
         old = Source(name, "", place)
-    count: int | None = None
+    told: FileReport | None = None
     try:
         with files.unchanging(path) as check:
             now = _seen(path, old, folder, by_name)
@@ -181,24 +184,25 @@ def _taken_in_turn(
                 _noted(truth, now)
                 return FileReport(name, "unchanged", _passages(truth, old.id))
             if not rows and (same := twins.of(place)):
-                told = _of_twin(truth, place, name, same, by_name and folder is None, twins, advance)
-                if told.status != "unchanged" or name == same.name:
-                    return told
-                return FileReport(name, "unchanged", 0, f"is the same file as {same.name}", by_name)
+                told = _of_twin(truth, place, name, same, by_name and folder is None, twins, advance, check)
+                if told.status == "unchanged" and name != same.name:
+                    told = FileReport(name, "unchanged", 0, f"is the same file as {same.name}", by_name)
+                return told
             if not rows:
                 name = _free(truth, name, place)
                 now = replace(now, name=name)
             with change(truth, f"{'change' if rows else 'add'} {name}") as made:
-                read = made.put(now, read_documents(Path(place)), advance)
+                count = made.put(now, read_documents(Path(place)), advance)
                 check()
-            count = read
+            none = "" if count else "there is no text in it"
+            told = FileReport(name, "changed" if rows else "added", count, none)
             twins.add(Known(name, place))
     except DemurError as error:
         if isinstance(error, UnusableBase):
             raise  # not the file's fault
+        if told is not None:
+            return told  # it was changed again when this version of it was in
         why = str(error)
-        if count is not None:  # it was changed again when this version of it was in
-            return _added(name, bool(rows), count)
         if spelt := next((each for each in (place, str(path)) if why.startswith(each)), ""):
             why = f"{name}{why.removeprefix(spelt)}"  # people know the file by the name that they gave it
         if not (is_file(path) or rows) or not isinstance(error, DataError):
@@ -207,11 +211,7 @@ def _taken_in_turn(
             why = f"{name}: is gone; put it back, or take it out with demur kb remove"
         kept = "; what was read of it before stays" if rows else ""
         return FileReport(name, "skipped", _passages(truth, old.id), f"{why}{kept}", by_name)
-    return _added(name, bool(rows), count)
-
-
-def _added(name: str, again: bool, count: int) -> FileReport:
-    return FileReport(name, "changed" if again else "added", count, "" if count else "there is no text in it")
+    return told
 
 
 def _free(truth: Truth, name: str, place: str) -> str:
@@ -229,7 +229,14 @@ def _not_utf8(name: str, named: bool = True) -> FileReport:
 
 
 def _of_twin(
-    truth: Truth, place: str, name: str, same: Known, named: bool, twins: Twins, advance: Any
+    truth: Truth,
+    place: str,
+    name: str,
+    same: Known,
+    named: bool,
+    twins: Twins,
+    advance: Any,
+    check: Callable[[], None],
 ) -> FileReport:
     """What became of a source that is the same file as another path, which may have been named itself.
 
@@ -242,6 +249,7 @@ def _of_twin(
         now = _seen(Path(place), Source(called, kind, place, id=id), None, True)
         with change(truth, f"change {called}") as made:
             count = made.put(now, read_documents(Path(place)), advance)
+            check()
         twins.add(Known(called, place))
         return FileReport(called, "changed", count, f"was called {same.name}" if called != same.name else "")
     if named:
