@@ -192,13 +192,15 @@ def test_vectors_that_have_lost_their_bytes_do_not_count_once_that_is_seen(
 ) -> None:
     again = _without_bytes(kb)
     vector = Hashing().embed(["drill 7 lent"])[0]
-    with pytest.raises(DamagedVectors, match="has lost its vectors, which were damaged"):
+    with pytest.raises(DamagedVectors, match="has lost some of its vectors, which were damaged"):
         if way == "by words":
             again.cosines(vector, np.array(again.all_places()[100:110]))
         else:
             again.by_meaning(vector, 3)
     again.refresh()
-    assert again.embedded == 0 and again.embed(Hashing()) == 400
+    lost = 400 - again.embedded
+    assert lost == (10 if way == "by words" else 391), "the others stay"
+    assert again.embed(Hashing()) == 391 and again.embedded == 400
 
 
 def _copy(path: Path, this: int, over: int) -> None:

@@ -164,7 +164,10 @@ def test_a_removal_that_fails_goes_on_following_its_folder(
     assert {each.status for each in kb.update()} == {"unchanged", "added"}
 
 
-def test_who_waits_for_a_base_that_comes_to_nothing_makes_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("there", [False, True])
+def test_who_waits_for_a_base_that_comes_to_nothing_makes_it(tmp_path: Path, there: bool) -> None:
+    if there:
+        (tmp_path / "x.kb").mkdir()
     write(tmp_path, {"a.md": "A saw is lent."})
     (tmp_path / "bad.md").write_bytes(b"A drill.\n\n" * 9 + b"\xff\n")
     first, held_up, told = KnowledgeBase(tmp_path / "x.kb"), threading.Event(), []
@@ -184,3 +187,37 @@ def test_who_waits_for_a_base_that_comes_to_nothing_makes_it(tmp_path: Path) -> 
     thread.join(9)
     assert [each.status for each in told] == ["added"]
     assert len(KnowledgeBase(tmp_path / "x.kb").sources()) == 1
+
+
+def test_a_file_that_is_renamed_with_a_link_in_its_place_has_its_new_name(tmp_path: Path) -> None:
+    write(tmp_path / "docs", {"a.md": "A saw is lent.", "k.md": "A drill is lent."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "docs")
+    (tmp_path / "docs" / "a.md").rename(tmp_path / "docs" / "b.md")
+    (tmp_path / "docs" / "a.md").symlink_to("b.md")
+    kb.update()
+    assert {Path(name).name for name, *_ in kb.sources()} == {"b.md", "k.md"}
+
+
+def test_files_that_become_links_to_one_file_are_one_source(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"docs/a.md": "A saw.", "docs/b.md": "A drill.", "docs/k.md": "A rake.", "out.md": "A plane."},
+    )
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "docs")
+    for name in ("a.md", "b.md"):
+        (tmp_path / "docs" / name).unlink()
+        (tmp_path / "docs" / name).symlink_to("../out.md")
+    kb.update()
+    assert held(kb) == {"a.md": ["A plane."], "k.md": ["A rake."]}
+
+
+def test_a_file_that_becomes_a_link_to_nothing_stays_and_is_told_as_one(tmp_path: Path) -> None:
+    write(tmp_path / "docs", {"a.md": "A saw is lent.", "b.md": "A drill is lent."})
+    kb = KnowledgeBase(tmp_path / "x.kb")
+    kb.add(tmp_path / "docs")
+    (tmp_path / "docs" / "a.md").unlink()
+    (tmp_path / "docs" / "a.md").symlink_to("nowhere")
+    (told,) = (each for each in kb.update() if each.status == "skipped")
+    assert "is a link to nothing" in told.reason and set(held(kb)) == {"a.md", "b.md"}

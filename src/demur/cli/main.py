@@ -7,6 +7,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -165,7 +166,7 @@ def main() -> None:
         sys.stderr.write(f"demur: {what}\n")
         sys.exit(MISUSED)
     except OSError as error:  # a full disk behind stdout, say: not our bug, and no traceback
-        if isinstance(error, FileNotFoundError) and error.filename is None:
+        if isinstance(error, FileNotFoundError) and not _somewhere():
             sys.stderr.write("demur: the folder you are in is gone; change to another\n")
             sys.exit(MISUSED)
         too_long = error.errno == errno.ENAMETOOLONG
@@ -179,6 +180,14 @@ def main() -> None:
         fix = "take smaller batches or nets, shorter texts, or a part of the data"
         sys.stderr.write(f"demur: there is not enough memory for this; {fix}\n")
         sys.exit(FAILED)
+
+
+def _somewhere() -> bool:
+    """Whether the folder one is in is there."""
+    try:
+        return Path.cwd().is_dir()
+    except OSError:
+        return False
 
 
 def _needed(error: typer.BadParameter) -> str:

@@ -247,6 +247,7 @@ class KnowledgeBase(ReadBase):
         turn.enter_context(self._store.writing(self.wait))
         if self._opened is None:
             self._opened = self._open(self._stem or "english")
+        self._opened.check()  # who had the turn before may have taken it away
         return self._opened
 
 

@@ -71,13 +71,10 @@ def updated(truth: Truth, advance: Advance | None = None) -> Iterator[FileReport
     seen = {place: id for id, paths in found.items() for _, place in paths}  # by the innermost folder
     shut = [place for paths in found.values() for path, place in paths if _is_folder(path)]
     rows = truth.rows("SELECT id, name, path, folder FROM sources WHERE died IS NULL AND path IS NOT NULL")
-    real = RealPaths()
-    there = {real.lies(path) for _, _, path, _ in rows if is_file(path) and not is_link(path)}
-    gone = {
+    gone = _led_away(seen, rows) | {
         path
         for _, _, path, folder in rows
-        if folder in complete
-        and (_leads_away(path, there) if path in seen else _gone(Path(path), Path(complete[folder])))
+        if folder in complete and path not in seen and _gone(Path(path), Path(complete[folder]))
     }
     twins = Twins(truth, gone)  # what takes the place of one that is gone is no twin of it
     for id, folder, called in folders:
@@ -122,9 +119,17 @@ def _gone(path: Path, root: Path) -> bool:
     return (is_gone(path) and not is_link(path)) or _is_folder(path)
 
 
-def _leads_away(path: str, there: Collection[str]) -> bool:
-    """Whether a file has become a link to a folder, or to a file that is there as well."""
-    return is_link(path) and (is_folder(path) or os.path.realpath(path) in there)
+def _led_away(seen: Collection[str], rows: Iterable[tuple[Any, ...]]) -> set[str]:
+    """The files of folders that have become links: to a folder, or to a file that is there as well."""
+    known = {path: folder for _, _, path, folder in rows}
+    real, found = RealPaths(), set()
+    there = {real.of(path) for path in known if path not in seen or known[path] is None}
+    there |= {real.lies(path) for path in seen if not is_link(path)}
+    for path in sorted(path for path in seen if known.get(path) is not None and is_link(path)):
+        if is_folder(path) or (not is_gone(path) and os.path.realpath(path) in there):
+            found.add(path)
+        there.add(os.path.realpath(path))
+    return found
 
 
 def _is_folder(path: Path) -> bool:
@@ -207,7 +212,7 @@ def _taken_in_turn(
             why = f"{name}{why.removeprefix(spelt)}"  # people know the file by the name that they gave it
         if not (is_file(path) or rows) or not isinstance(error, DataError):
             return FileReport(name, "skipped", 0, why, by_name)
-        if rows and is_gone(path):
+        if rows and is_gone(path) and not is_link(path):
             why = f"{name}: is gone; put it back, or take it out with demur kb remove"
         kept = "; what was read of it before stays" if rows else ""
         return FileReport(name, "skipped", _passages(truth, old.id), f"{why}{kept}", by_name)

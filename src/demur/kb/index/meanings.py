@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from demur.embedders.base import Vectors
-from demur.errors import DamagedVectors
+from demur.errors import DamagedVectors, UnusableBase
 from demur.kb.index.signs import Signs, signs_of
 from demur.kb.store.place import QUESTION, SEARCHED
 from demur.kb.store.schema import Connection, connected, not_written, sqlite_errors
@@ -65,7 +65,7 @@ class SignedMeanings:
         if embedder is None and not is_file(self.path):
             self.forget()
             return ""
-        if self._file is not None and is_file(self.path) and self._is_another(self._file):
+        if self._file is not None and not (is_file(self.path) and self._is_still(self._file)):
             self.forget()
         try:
             told = self._open(truth, embedder)
@@ -108,9 +108,9 @@ class SignedMeanings:
             return embedder
         return str(facts.get("embedder", "")) if right else ""
 
-    def _is_another(self, file: Connection) -> bool:
-        """Whether another file took the place of the open one, or it must be opened anew."""
-        return self.path.stat().st_ino != self._inode or file.is_outdated(self.path)
+    def _is_still(self, file: Connection) -> bool:
+        """Whether the open file lies there, and need not be opened anew."""
+        return self.path.stat().st_ino == self._inode and not file.is_outdated(self.path)
 
     def remove(self) -> None:
         """Remove all vectors."""
@@ -137,15 +137,17 @@ class SignedMeanings:
             if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in _DAMAGE:
                 with sqlite_errors(self.path):
                     raise
-        except odd:
-            pass
+        except odd as error:
+            if isinstance(error, DamagedVectors):
+                raise
         else:
             return
         self.remove()
+        raise self._lost("has lost its vectors, which were damaged")
+
+    def _lost(self, what: str) -> DamagedVectors:
         fix = "ask again, or make them anew with demur kb update"
-        raise DamagedVectors(
-            "has lost its vectors, which were damaged", path=self.path.parent.parent, fix=fix
-        )
+        return DamagedVectors(what, path=self.path.parent.parent, fix=fix)
 
     def _said(self, generation: Generation) -> None:
         assert self._file is not None
@@ -194,7 +196,7 @@ class SignedMeanings:
         """Place, heading, text and question of passages without a vector; vectors of none are deleted."""
         self._load()
         with self._found_sound(*_ODD):
-            bare = self._without_bytes()
+            bare = self._bare() if self._file is not None else []
         self._drop(bare)
         self._load()
         there = np.unique(self._signs.passages)
@@ -204,14 +206,27 @@ class SignedMeanings:
             missing = ~np.isin([row[0] for row in rows], there)
             yield [row for row, wanted in zip(rows, missing.tolist(), strict=True) if wanted]
 
-    def _without_bytes(self, only: Sequence[int] = ()) -> list[int]:
-        """The passages whose vectors have lost their bytes, as by damage; `only` among some."""
-        if self._file is None:
-            return []
-        among = f"passage IN ({','.join('?' * len(only))}) AND" if only else ""
-        bare = "NOT EXISTS (SELECT 1 FROM codes WHERE codes.id = signs.id)"
-        lost = f"SELECT DISTINCT passage FROM signs WHERE {among} {bare}"
-        return [place for (place,) in self._file.execute(lost, list(only))]
+    def _bare(self, among: Sequence[int] = ()) -> list[int]:
+        """The passages, or those among some, whose vectors have lost their bytes, as by damage."""
+        assert self._file is not None
+        these = f"passage IN ({','.join('?' * len(among))}) AND" if among else ""
+        without = "NOT EXISTS (SELECT 1 FROM codes WHERE codes.id = signs.id)"
+        lost = f"SELECT DISTINCT passage FROM signs WHERE {these} {without}"
+        return [place for (place,) in self._file.execute(lost, list(among))]
+
+    def _let_go_of_bare(self, places: Sequence[int]) -> None:
+        """Delete those that have lost their bytes, and say so; who may only read goes on without them."""
+        parts = (places[start : start + AGAIN] for start in range(0, len(places), AGAIN))
+        if not (lost := [place for part in parts for place in self._bare(part)]):
+            return
+        try:
+            self._drop(lost)
+        except DamagedVectors:
+            raise
+        except UnusableBase:
+            return
+        self._load()
+        raise self._lost("has lost some of its vectors, which were damaged")
 
     def _drop(self, places: Sequence[int]) -> None:
         """Delete the vectors of passages that are no more."""
@@ -241,7 +256,9 @@ class SignedMeanings:
         if not len(near):
             return np.empty(0, np.int64), np.empty(0)
         with self._found_sound(*_ODD):
-            scales, codes = self._bytes(self._signs.ids[near], self._signs.passages[near].tolist())
+            scales, codes = self._bytes(self._signs.ids[near])
+            if not codes.any(axis=1).all():
+                self._let_go_of_bare(self._signs.passages[near].tolist())
             alike = np.multiply(codes, unit, dtype=np.float64).sum(axis=1)  # whatever is beside it
             cosines = alike * scales
         best: dict[int, float] = {}
@@ -263,12 +280,13 @@ class SignedMeanings:
         with self._found_sound(*_ODD):
             for place, kind, scale, code in self._file.execute(named, list(at)):
                 found[kind, at[place]] = float(np.frombuffer(code, np.int8) @ unit) * scale
-            silent = np.isnan(found).all(axis=0)
-            if silent.any() and self._without_bytes(places[silent].tolist()):
-                raise KeyError
+            if len(
+                silent := places[np.isnan(found).any(axis=0)]
+            ):  # most have no question, so it is no matter
+                self._let_go_of_bare(silent.tolist())
         return found[QUESTION], found[SEARCHED]
 
-    def _bytes(self, ids: IntArray, places: list[int]) -> tuple[FloatArray, NDArray[np.int8]]:
+    def _bytes(self, ids: IntArray) -> tuple[FloatArray, NDArray[np.int8]]:
         assert self._file is not None
         rows: dict[int, tuple[float, bytes]] = {}
         for start in range(0, len(ids), AGAIN):
@@ -276,10 +294,7 @@ class SignedMeanings:
             marks = ",".join("?" * len(some))
             found = self._file.execute(f"SELECT id, scale, bytes FROM codes WHERE id IN ({marks})", some)
             rows |= {id: (scale, code) for id, scale, code in found}
-        if len(rows) < len(set(ids.tolist())) and self._without_bytes(places):
-            raise KeyError
-        none = 0.0, b""  # of one that was deleted just now
         width = max((len(code) for _, code in rows.values()), default=0)
-        told = [rows.get(id, none) for id in ids.tolist()]
+        told = [rows.get(id, (0.0, b"")) for id in ids.tolist()]
         codes = b"".join(code or bytes(width) for _, code in told)
         return np.array([scale for scale, _ in told]), np.frombuffer(codes, np.int8).reshape(len(told), width)
