@@ -295,13 +295,3 @@ def test_an_index_of_a_base_that_is_not_there_is_an_error(tmp_path: Path) -> Non
         opening([path], False, None, None, None, None, "english", path)
     with pytest.raises(UsageError, match="has its own language"):
         opening(None, False, None, None, None, None, "german", path)
-
-
-@pytest.mark.usefixtures("unembedded")
-def test_a_folder_that_is_gone_is_told_once_by_its_name(tmp_path: Path) -> None:
-    path = made(tmp_path)
-    (tmp_path / "files").rename(tmp_path / "away")
-    with serving(path) as client:
-        told = over(client, client.post("/v1/documents/update").json()["id"])
-    (why,) = told["result"]["why_skipped"]  # type: ignore[index]
-    assert why.startswith(f"{tmp_path / 'files'}: is gone; put it back") and why.count("files") == 1

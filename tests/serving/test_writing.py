@@ -205,3 +205,12 @@ def test_what_was_left_goes_in_before_anything_is_sent(
         assert sent.is_success and seen == [None]
         wait_until(lambda: not client.get("/v1/documents").json()["jobs"])
         assert answered(client, ASKED) == "It costs 9 euros."
+
+
+def test_a_folder_that_is_gone_is_told_once_by_its_name(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    (tmp_path / "files").rename(tmp_path / "away")
+    with serving(path) as client:
+        told = over(client, client.post("/v1/documents/update").json()["id"])
+    (why,) = told["result"]["why_skipped"]  # type: ignore[index]
+    assert why.startswith(f"{tmp_path / 'files'}: is gone; put it back") and why.count("files") == 1
