@@ -22,13 +22,20 @@ from demur.errors import UsageError
 from demur.renamed import first_spelled, new_name
 from demur.specs import Spec, Spelled, listed, parse
 
-RAISED: dict[str, int] = {"net acnn": 2, "net adaqa": 2, "net quick-mpnet": 2, "vectors encoder": 3}
+RAISED: dict[str, int] = {
+    "net acnn": 2,
+    "net adaqa": 2,
+    "net quick-mpnet": 2,
+    "vectors encoder": 3,
+    "vectors ppmi": 2,
+}
 """The editions of parts without a class of their own, where they are not 1.
 
 - net acnn, net adaqa: 2 since their filters come from the text alone
 - net quick-mpnet: MPNet as it learns with ``quick=true``, which changed nothing in it before 2
 - vectors encoder: 2 since the encoder that comes with demur was taught further, 3 since it learns from
   handbooks
+- vectors ppmi: 2 since which way a direction points is not left to the processor
 """
 
 NETS = (

@@ -137,4 +137,6 @@ def test_directions_are_those_of_a_full_decomposition(words: int) -> None:
     found = directions(csr_array(matrix), 3)
     left, strength, _ = np.linalg.svd(matrix)
     assert np.abs(found) == pytest.approx(np.abs(left[:, :3] * strength[:3] ** 0.25), abs=1e-3)
+    furthest = np.abs(found).argmax(0)
+    assert (found[furthest, range(3)] > 0).all(), "which way a direction points is not the processor's choice"
     assert directions(csr_array(matrix[:2, :2]), 3)[:, 2].tolist() == [0, 0]

@@ -13,7 +13,9 @@ from demur import data, editions
 from demur.data import Pools, formats, pools
 from demur.errors import DemurError, UsageError
 from demur.experiments import tables
+from demur.experiments.models.rankers import word_vectors
 from demur.experiments.pages import markdown
+from demur.files import sha256
 from demur.types import Pool
 
 
@@ -88,6 +90,33 @@ def test_a_result_names_its_origins(experiments: Path) -> None:
     assert kept["versions"]["numpy"] and kept["threads"] >= 1 and kept["precision"] == {}, "no torch computed"
     assert kept["ranker"] == "bm25" and kept["made of"] == demur.ranker("bm25").fingerprint
     assert "ape" not in file.read_text(), "no text of the data goes into results"
+
+
+VECTORS = """
+[[vectors]]
+name = "toy"
+data = ["{data}"]
+model = "ppmi"
+width = 2
+min_count = 1
+
+[[row]]
+name = "average"
+group = "vectors"
+ranker = 'average(vectors="{{toy}}")'
+"""
+
+
+def test_a_result_names_the_word_vectors_that_it_stands_on(experiments: Path) -> None:
+    recipe = experiments / "toy" / "table1.toml"
+    recipe.write_text(recipe.read_text() + VECTORS.format(data=experiments.parent / "animals.jsonl"))
+    fill(experiments, "vectors")
+    [file] = (experiments.parent / "results").rglob("average/*.json")
+    [table] = tables.find_tables(experiments)
+    [run] = tables.runs(table, ["vectors"])
+    [(name, vectors)] = word_vectors(run).items()
+    assert json.loads(file.read_text())["vectors_hashes"] == {name: sha256(vectors)[:16]}
+    assert name == "toy" and not word_vectors(next(iter(tables.runs(table, ["lexical"]))))
 
 
 def test_the_page_shows_dashes_and_published_figures(experiments: Path) -> None:

@@ -91,11 +91,12 @@ def qualified(name: str) -> list[float]:
 
 
 def vectors(model: str) -> list[float]:
-    """How alike the most frequent words are: signs of directions are no one's."""
+    """How alike the most frequent words are; of those by counting also where their vectors point."""
     how = Training(width=4, window=3, min_count=2, epochs=2, model=model)
     table = train([passage.text for passage in example.passages()], how)
     first = np.asarray(table.vectors[:8], np.float64)
-    return flat(first @ first.T / np.abs(first @ first.T).max())
+    alike = first @ first.T / np.abs(first @ first.T).max()
+    return flat([*alike, *first]) if model == "ppmi" else flat(alike)
 
 
 def flat(rows: Iterable[Iterable[float]]) -> list[float]:

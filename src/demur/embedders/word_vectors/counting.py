@@ -84,15 +84,22 @@ def information(pairs: csr_array, counts: IntArray) -> csr_array:
 
 
 def directions(matrix: csr_array, width: int) -> Vectors:
-    """The strongest directions of a matrix, the strongest first; zeros where it has fewer."""
+    """The strongest directions of a matrix, the strongest first; zeros where it has fewer.
+
+    A direction may point either way, and which is left to the processor. A net that learns from the vectors
+    is another net then, so each points to where it reaches furthest. In double precision the numbers of all
+    processors round to the same vectors, but for a last digit here and there.
+    """
     from scipy.sparse.linalg import svds
 
     words = matrix.shape[0]
+    exact = matrix.astype(np.float64)
     if words <= 2 * width:
-        left, strength, _ = np.linalg.svd(matrix.toarray(), full_matrices=False)
+        left, strength, _ = np.linalg.svd(exact.toarray(), full_matrices=False)
     else:
-        left, strength, _ = svds(matrix, k=width, v0=np.ones(words, np.float32), return_singular_vectors="u")
+        left, strength, _ = svds(exact, k=width, v0=np.ones(words), return_singular_vectors="u")
     best = np.argsort(-strength, kind="stable")[:width]
+    furthest = left[np.abs(left).argmax(0), np.arange(left.shape[1])]
     vectors = np.zeros((words, width), np.float32)
-    vectors[:, : len(best)] = left[:, best] * strength[best] ** _STRENGTH
+    vectors[:, : len(best)] = (left * np.sign(furthest))[:, best] * strength[best] ** _STRENGTH
     return vectors

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.embedders.word_vectors.dataset_vectors import dataset_vectors, vectors_file
@@ -51,6 +53,19 @@ def identity(run: Run, spec: str) -> str:
     They need not be made for it; nor are two that were made on different machines alike to the last bit.
     """
     return anywhere(spelled(run, spec, there=False))
+
+
+def word_vectors(run: Run) -> dict[str, Path]:
+    """The files of all word vectors that a run stands on, by their names in its recipe."""
+    row, table = run.row, run.table
+    said = [row.ranker, row.reader, row.others, row.trainer, *(stage.trainer for stage in row.stage)]
+    for model in reversed(table.model):  # one may name those before it
+        if any(f"{{{model.name}}}" in spec for spec in said):
+            said += [model.trainer, *(stage.trainer for stage in model.stage)]
+    named = set(re.findall(r"\{(.+?)\}", " ".join(said)))
+    named |= {run.column.vectors} if "vectors" in named else set()
+    found = {each.name: vectors_file(each.data, _how(each)) for each in table.vectors if each.name in named}
+    return {name: file for name, file in found.items() if file.is_file()}
 
 
 def _how(vectors: Vectors) -> Training:
@@ -112,4 +127,4 @@ def prepare(run: Run) -> None:
         cached_models.embed(replace(steps[-1], data=run.column.data))
 
 
-__all__: Sequence[str] = ["identity", "maker", "prepare", "run_ranker", "stages", "untrained_ranker"]
+__all__: Sequence[str] = ["identity", "maker", "prepare", "run_ranker", "stages", "untrained_ranker", "word_vectors"]

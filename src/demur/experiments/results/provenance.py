@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from demur import processor
 from demur.errors import UsageError
+from demur.files import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,7 +36,7 @@ def run_facts(run: Run, seconds: float, taken: Mapping[str, Iterable[str]]) -> d
     """
     precision = {what: sorted(of) for what, of in taken.items()}
     told = {"command": command(run), "precision": precision, "seconds": round(seconds, 1)}
-    return environment() | told | {"data_hashes": data_hashes(run)}
+    return environment() | told | {"data_hashes": data_hashes(run)} | vectors_hashes(run)
 
 
 def environment() -> dict[str, Any]:
@@ -91,6 +92,14 @@ def refuse_dirty() -> None:
     if found.endswith(DIRTY):
         what = "src/demur or experiments have uncommitted changes, so a result could not name its maker"
         raise UsageError(f"{what}; commit them, or run with --dirty, which marks the cells")
+
+
+def vectors_hashes(run: Run) -> dict[str, dict[str, str]]:
+    """The hashes of the word vectors that a run stands on: a rerun by others is a run of something else."""
+    from demur.experiments.models.rankers import word_vectors
+
+    found = {name: sha256(file)[:16] for name, file in sorted(word_vectors(run).items())}
+    return {"vectors_hashes": found} if found else {}
 
 
 def versions() -> dict[str, str]:
