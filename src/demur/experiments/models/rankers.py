@@ -127,4 +127,12 @@ def prepare(run: Run) -> None:
         cached_models.embed(replace(steps[-1], data=run.column.data))
 
 
-__all__: Sequence[str] = ["identity", "maker", "prepare", "run_ranker", "stages", "untrained_ranker", "word_vectors"]
+__all__: Sequence[str] = [
+    "identity",
+    "maker",
+    "prepare",
+    "run_ranker",
+    "stages",
+    "untrained_ranker",
+    "word_vectors",
+]
