@@ -91,3 +91,11 @@ def test_each_of_several_processes_has_one_thread(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv(processor.THREADS, "5")
     tables._side_by_side([], Path("results"), lambda runs: None, 2, lambda *given: None)
     assert inside == [1] and processor.threads() == 5
+
+
+def test_from_which_label_on_an_answer_is_right_stands_above_a_table() -> None:
+    assert (
+        "pools, right from label 2 on"
+        in shown(ROOT / "experiments/scan/table4.toml", "--only", "mini").output
+    )
+    assert "right from label" not in shown(ROOT / "experiments/scan/table3.toml", "--only", "mini").output

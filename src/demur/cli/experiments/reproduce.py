@@ -126,10 +126,10 @@ def _show(table: Table, cells: list[Cell], results: Path) -> None:
             if not here:  # another column was asked for
                 continue
             pools, rows = max(cell.pools for cell in here), {cell.row for cell in here}
-            of = "of " if table.kind == "curves" else ""
-            what = (
-                f"{column.data}), convention {convention}, {of}{pools:,} pools" if column.data else "not run)"
-            )
+            of, lowest = "of " if table.kind == "curves" else "", here[0].relevant
+            what = f"{column.data}), convention {convention}, {of}{pools:,} pools"
+            what += f", right from label {lowest} on" * (lowest > 1)
+            what = what if column.data else "not run)"
             console.print(f"\n{column.name} ({what}")
             if table.kind == "ranking":
                 console.print(_grid(table, here))
