@@ -280,10 +280,7 @@ class SignedMeanings:
         with self._found_sound(*_ODD):
             for place, kind, scale, code in self._file.execute(named, list(at)):
                 found[kind, at[place]] = float(np.frombuffer(code, np.int8) @ unit) * scale
-            if len(
-                silent := places[np.isnan(found).any(axis=0)]
-            ):  # most have no question, so it is no matter
-                self._let_go_of_bare(silent.tolist())
+            self._let_go_of_bare(places[np.isnan(found).any(axis=0)].tolist())  # most just have no question
         return found[QUESTION], found[SEARCHED]
 
     def _bytes(self, ids: IntArray) -> tuple[FloatArray, NDArray[np.int8]]:
