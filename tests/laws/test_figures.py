@@ -11,6 +11,7 @@ from tools import claims, figures
 from tools.figures import beside, by_seed, filled
 
 from demur.errors import DataError
+from demur.experiments.results.earlier import SIGNS, STALE
 
 BM25, RANDOM = (f"scarce table1 | {row} | wikiqa answerable | MAP" for row in ("BM25", "random"))
 MIXED = "committee table2 | mixed | wikiqa | MAP"
@@ -50,8 +51,9 @@ def test_a_figure_may_be_by_another_convention(tmp_path: Path) -> None:
 
 
 def test_a_figure_is_marked_where_that_is_asked_for(tmp_path: Path) -> None:
-    text = "{mixed}/{mixed:marked}/{mixed:bare marked}/{mixed:gain marked}"
-    plain, marked, bare, gain = filled(template(tmp_path, text, mixed=MIXED)).split("/")
+    text = "{mixed}~{mixed:marked}~{mixed:bare marked}~{mixed:gain marked}"
+    said = filled(template(tmp_path, text, mixed=MIXED)).replace(f"<sup>{SIGNS[STALE]}</sup>", "")
+    plain, marked, bare, gain = said.split("~")
     assert marked == f"{plain} ▼" and bare == f"{plain[:5]} ▼"
     assert -0.2 < float(gain[:6]) < 0 and gain.endswith(" ▼")
 
