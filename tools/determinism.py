@@ -51,20 +51,21 @@ tables mark them.
 
 One difference was investigated: MatchPyramid on WikiQA, seed 0, differed from the stored figure. The commit
 that the stored file names and a later one agreed to the last bit, on one thread each and with the same word
-vectors, but neither gave the stored figure. So no change of code is the cause. In November 2026 the cause
-was found: the word vectors made by counting. Which way each of their directions points was left to the
-library that decomposes the counts, which on another processor, or with another number of threads, turns
-about half of them round. Cosines and sums are the same then, but a net that learns from the vectors is
-another net. Since edition 2 each direction points to where it reaches furthest, is worked out in double
-precision, and is the same but for last digits (`word vectors` above). What nets made of vectors of edition
-1 is out of date until it is made again, and marked as that where its result names editions. Results made
-since then hold hashes of the word vectors that they stand on. The gates of MatchPyramid's committee on
-TrecQA were investigated on another machine, with the same outcome: the commit of the stored file and
-today's code agree to the last digit, with AVX-512 and without, and differ from what was stored. So those
-gates were made again. The concat net over word vectors that was trained on SQuAD-T alone came out further
-off on SemEval than a net of one seed may be, though by less than the seeds of such a net differ in Table 2;
-what it was made on is not known. So its rows, and those of the same kind over the encoder, were made again.
-Lines below whose cells did not hold speak of figures that have been made again since."""
+vectors, but neither gave the stored figure. So no change of code is the cause. In November 2026 a likely
+one was found, which could not be proven for that figure, as its vectors are gone: word vectors made by
+counting. Which way each of their directions points was left to the library that decomposes the counts,
+which on another processor, or with another number of threads, turns many of them round. Cosines and sums
+are the same then, but a net that learns from the vectors is another net. Since edition 2 each direction
+points to where it reaches furthest, is worked out in double precision, and is the same but for last digits
+(`word vectors` above). What nets made of vectors of edition 1 is out of date until it is made again, and
+marked as that where its result names editions. Results made since then hold hashes of the word vectors that
+they stand on. The gates of MatchPyramid's committee on TrecQA were investigated on another machine, with
+the same outcome: the commit of the stored file and today's code agree to the last digit, with AVX-512 and
+without, and differ from what was stored. So those gates were made again. The concat net over word vectors
+that was trained on SQuAD-T alone came out further off on SemEval than a net of one seed may be, though by
+less than the seeds of such a net differ in Table 2; what it was made on is not known. So its rows, and
+those of the same kind over the encoder, were made again. Lines below whose cells did not hold speak of
+figures that have been made again since."""
 
 
 def learn() -> dict[str, Any]:

@@ -13,6 +13,7 @@ from demur import data, editions
 from demur.data import Pools, formats, pools
 from demur.errors import DemurError, UsageError
 from demur.experiments import tables
+from demur.experiments.models import rankers
 from demur.experiments.models.rankers import word_vectors
 from demur.experiments.pages import markdown
 from demur.files import sha256
@@ -117,6 +118,15 @@ def test_a_result_names_the_word_vectors_that_it_stands_on(experiments: Path) ->
     [(name, vectors)] = word_vectors(run).items()
     assert json.loads(file.read_text())["vectors_hashes"] == {name: sha256(vectors)[:16]}
     assert name == "toy" and not word_vectors(next(iter(tables.runs(table, ["lexical"]))))
+
+
+def test_the_word_vectors_of_a_model_that_a_row_names_are_those_of_the_row(
+    experiments: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rankers, "vectors_file", lambda ids, how: experiments.parent / "animals.jsonl")
+    [table] = tables.find_tables(Path(__file__).parents[2] / "experiments", "risk", "readers1")
+    named = {run.row.name: list(word_vectors(run)) for run in tables.runs(table)}
+    assert (named["BERT"], named["BiDAF"], named["BiDAF, in full"]) == ([], ["squad"], ["encoder"])
 
 
 def test_the_page_shows_dashes_and_published_figures(experiments: Path) -> None:

@@ -58,7 +58,15 @@ def identity(run: Run, spec: str) -> str:
 def word_vectors(run: Run) -> dict[str, Path]:
     """The files of all word vectors that a run stands on, by their names in its recipe."""
     row, table = run.row, run.table
-    said = [row.ranker, row.reader, row.others, row.trainer, *(stage.trainer for stage in row.stage)]
+    said = [
+        row.ranker,
+        row.reader,
+        row.others,
+        row.qualifier,
+        row.doubt,
+        row.trainer,
+        *(stage.trainer for stage in row.stage),
+    ]
     for model in reversed(table.model):  # one may name those before it
         if any(f"{{{model.name}}}" in spec for spec in said):
             said += [model.trainer, *(stage.trainer for stage in model.stage)]
