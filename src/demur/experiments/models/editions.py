@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from demur import registry
 from demur.editions import editions, named_in
 from demur.errors import UsageError
+from demur.experiments.models.specs import models_of, specs_of, vectors_of
 from demur.specs import parse
 
 if TYPE_CHECKING:
-    from demur.experiments.recipe import Stage
     from demur.experiments.runs import Run
 
 
@@ -22,45 +22,21 @@ def editions_of(run: Run) -> dict[str, int]:
 
 def _parts(run: Run) -> Iterator[str]:
     table, row, column = run.table, run.row, run.column
+    models, vectors = models_of(run), vectors_of(run)
     yield f"table {table.kind}"
-    for kind in ("ranker", "reader", "qualifier", "doubt"):
-        yield from _of(run, kind, getattr(row, kind))
-    yield from _of(run, "reader", row.others)
-    yield from _learnt(run, row.trainer, row.stage)
-    for name in (column.data, column.fit, column.train, column.dev, *_data(row.stage)):
+    for kind, spec in specs_of(run):
+        yield from named_in(spec, kinds=(kind,))
+    for each in vectors:
+        yield f"vectors {each.model}"
+    stages = [*row.stage, *(stage for model in models for stage in model.stage)]
+    own = (column.data, column.fit, column.train, column.dev)
+    learnt = (name for stage in stages for name in (stage.data, stage.dev))
+    for name in (*own, *learnt, *(name for each in vectors for name in each.data)):
         yield from _datasets(name)
     for measure in table.measures:
         yield from _registered("measure", measure)
     for convention in table.conventions:
         yield from _registered("convention", convention)
-
-
-def _of(run: Run, kind: str, spec: str) -> Iterator[str]:
-    """What a spec names, also in braces."""
-    if not spec:
-        return
-    yield from named_in(spec, kinds=(kind,))
-    for model in run.table.model:
-        if f"{{{model.name}}}" in spec:
-            yield from _learnt(run, model.trainer, model.stage)
-            for name in _data(model.stage):
-                yield from _datasets(name)
-    for vectors in run.table.vectors:
-        own = "{vectors}" in spec and run.column.vectors == vectors.name
-        if own or f"{{{vectors.name}}}" in spec:
-            yield f"vectors {vectors.model}"
-            for name in vectors.data:
-                yield from _datasets(name)
-
-
-def _learnt(run: Run, trainer: str, stages: list[Stage]) -> Iterator[str]:
-    for spec in (trainer, *(stage.trainer for stage in stages)):
-        yield from _of(run, "trainer", spec)
-
-
-def _data(stages: list[Stage]) -> Iterator[str]:
-    for stage in stages:
-        yield from (stage.data, stage.dev)
 
 
 def _datasets(names: str) -> Iterator[str]:

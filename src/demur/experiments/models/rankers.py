@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from demur.embedders.word_vectors.skipgram import Training
 from demur.errors import UsageError
 from demur.experiments.models import cached_models
 from demur.experiments.models.cache_keys import anywhere
+from demur.experiments.models.specs import vectors_of
 from demur.experiments.recipe import Row, Vectors
 from demur.rankers import Ranker, ranker
 from demur.rankers.vectors.recipe_encoder import in_floats
@@ -57,22 +57,7 @@ def identity(run: Run, spec: str) -> str:
 
 def word_vectors(run: Run) -> dict[str, Path]:
     """The files of all word vectors that a run stands on, by their names in its recipe."""
-    row, table = run.row, run.table
-    said = [
-        row.ranker,
-        row.reader,
-        row.others,
-        row.qualifier,
-        row.doubt,
-        row.trainer,
-        *(stage.trainer for stage in row.stage),
-    ]
-    for model in reversed(table.model):  # one may name those before it
-        if any(f"{{{model.name}}}" in spec for spec in said):
-            said += [model.trainer, *(stage.trainer for stage in model.stage)]
-    named = set(re.findall(r"\{(.+?)\}", " ".join(said)))
-    named |= {run.column.vectors} if "vectors" in named else set()
-    found = {each.name: vectors_file(each.data, _how(each)) for each in table.vectors if each.name in named}
+    found = {each.name: vectors_file(each.data, _how(each)) for each in vectors_of(run)}
     return {name: file for name, file in found.items() if file.is_file()}
 
 
