@@ -26,7 +26,7 @@ _CARD = """# encoder: texts as vectors, without torch
 
 all-MiniLM-L6-v2 of the sentence-transformers project (6 layers of 384 numbers), taught further: by
 all-mpnet-base-v2, five times its size, how near texts are, and by labels, which texts answer a question. It
-is in bytes, with its tokenizer; made with demur {version}. It is what the ranker `encoder` and the finding by
+is int8, with its tokenizer; made with demur {version}. It is what the ranker `encoder` and the finding by
 meaning of `demur ask` use.
 
 ```python
@@ -73,7 +73,7 @@ reach, which the bytes divide, was looked up on some questions of {scales}.
 
 ## How it was made
 
-`make encoder`: the recipes {recipes}, then in bytes.
+`make encoder`: the recipes {recipes}, then made int8.
 """
 _MEASURED = """MAP on test sets and on ANTIQUE's dev set, with as many questions as are said, made by
 `{command}` (`results/encoder/bytes.json` in demur's sources). `as floats` is the

@@ -167,7 +167,7 @@ def _said(template: Path, place: str, ways: list[str]) -> str:
         text = f"{cell.mean:,.0f}" if float(cell.mean or 0).is_integer() else f"{cell.mean:,.3g}"
     else:
         text = f"{cell.mean:.3f}" + _beside(cell) * ("bare" not in ways)
-    old = cell.origin in (earlier.STALE, earlier.UNCLEAN)
+    old = cell.origin not in ("", earlier.CONFIRMED)
     return text + mark(cell) * ("marked" in ways) + sign(cell) * old
 
 

@@ -60,7 +60,7 @@ _LIMITS = """- It reads English. Other languages were not tried.
   `demur calibrate mini DATA --qualifier mini`.
 - It learnt most from texts where an answer has words of its question. Where many texts are searched and
   questions share few words with them, as in the bundled handbook and in forums, the cosine of a sentence
-  encoder ranks better{below}. `demur reproduce mini table1 --cached` has both together, too.
+  encoder ranks better{below}. `demur reproduce scarce table1 --cached` has the sum of both, too.
 - Passages are read in windows of {max_length} tokens; a quote is one piece of the passage, {longest} at most.
 - The confidence is of one passage, not of the ranking: two right passages may both have a high one.
 - The gate promises its risk for questions drawn as those it was made on, for nothing else; the table above
@@ -85,7 +85,7 @@ def text(
     parts = [
         "# mini: ranks, reads and doubts in one pass",
         f"The small model that comes with demur, made by version {_version(mini)}: six layers of 384 "
-        f"numbers, in bytes, {size:.1f} MB with its tokenizer. For a question and passages it says of each "
+        f"numbers, int8, {size:.1f} MB with its tokenizer. For a question and passages it says of each "
         "how well it answers, what it would quote, and how sure it is of both.",
         f"## How to use it\n\n{_USE}",
         f"## What it is for\n\n{_FOR}",
@@ -110,7 +110,7 @@ def how_made(networks: Mapping[str, Path], near: Alike) -> str:
         if store.is_model(network)
     )
     return (
-        f"`make mini`: {'; then '.join(how)}; then exported in bytes. "
+        f"`make mini`: {'; then '.join(how)}; then exported as int8. "
         f"On {near.pairs:,} pairs of texts like those it learnt from, scores agree with the network's own "
         f"with a rank correlation of {near.spearman:.4f}; {near.quotes:.1%} of the quotes are the same, and "
         f"{near.answered:.1%} of what is said to have one. Checksums of all files are in `ranker.json`."
@@ -207,7 +207,7 @@ def _doubting(
                 above.append(f"`{name}` ({risk:.1%})")
         rows.append(row)
         say(" ".join(row))
-    head = ["test set", "questions", "AUROC", "of the margin"]
+    head = ["test set", "questions", "AUROC", "AUROC of the margin"]
     head += [f"answered at {percents([gate.certificate.risk])}" for gate in each]
     facts = mini.confidence_model.made if mini.confidence_model else {}
     learnt = (

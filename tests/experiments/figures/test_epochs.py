@@ -105,6 +105,19 @@ def test_each_stage_leaves_its_epochs(table: Table, results: Path) -> None:
     assert "epochs" not in json.loads((results / "toy/nets/bm25/animals-seed0.json").read_text())
 
 
+def test_a_result_names_the_weights_of_each_stage(table: Table, results: Path) -> None:
+    def hashes(row: str) -> list[str]:
+        kept = json.loads((results / f"toy/nets/{row}/animals-seed0.json").read_text())
+        found: list[str] = kept["model_hashes"]["stages"]
+        return found
+
+    net, last, committee = (hashes(name) for name in ("net", "net-adversarial", "net-committee"))
+    assert (len(net), len(last), len(committee)) == (1, 3, 3)
+    assert last[:2] == committee[:2] and last[0] == net[0], "they stand on the same stages"
+    assert len(set(last)) == 3, "and what they came to differs"
+    assert "model_hashes" not in json.loads((results / "toy/nets/bm25/animals-seed0.json").read_text())
+
+
 def test_they_are_drawn_for_a_group(table: Table, results: Path, tmp_path: Path) -> None:
     rows = {row.name: row for row in table.row}
     found = epochs.of_row(table, rows["net"], table.column[0], results)

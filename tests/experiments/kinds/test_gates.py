@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from demur.data import formats
 from demur.experiments import recipe, tables
+from demur.experiments.models.rankers import model_hashes
 from demur.experiments.recipe import Table
 from demur.experiments.runs import Run
 from training import made
@@ -82,6 +84,14 @@ def test_a_model_is_gated_by_what_its_members_say(table: Table, tmp_path: Path) 
     assert cells["margin", "AURC", "ltt"].mean != cells["votes", "AURC", "ltt"].mean
     text = (tmp_path / "toy/gates/votes/animals-seed0.json").read_text()
     assert json.loads(text)["ranker"] == "{net}" and str(Path.home() / ".cache") not in text
+
+
+def test_the_weights_of_a_named_model_are_known_once_it_is_kept(table: Table) -> None:
+    margin, _, bm25 = (Run(table, row, table.column[0], 0) for row in table.row)
+    assert model_hashes(bm25) == {}
+    assert set(model_hashes(margin)) == {"{net}"}
+    untrained = replace(table, model=[replace(table.model[0], seed=99)])
+    assert model_hashes(replace(margin, table=untrained)) == {"{net}": [""]}, "not kept"
 
 
 def test_editions_of_the_model_and_of_its_qualifier_count(table: Table) -> None:

@@ -43,8 +43,9 @@ def keep(
     values: Sequence[float],
     seed: int = 0,
     network: str = "",
+    **more: object,
 ) -> None:
-    """Keep what a row's network came to, pool by pool."""
+    """Keep what a row's network came to, pool by pool, and `more` of what is said of it."""
     run = Run(
         of,
         next(each for each in of.row if each.name == row),
@@ -65,5 +66,6 @@ def keep(
             "editions": run.editions,
             "commit": "abc",
             "conventions": dict.fromkeys(of.conventions, told),
+            **more,
         },
     )

@@ -122,3 +122,21 @@ def test_what_the_paper_lost_is_worked_out_of_its_figures(tmp_path: Path) -> Non
 def test_a_loss_names_columns_of_the_table() -> None:
     with pytest.raises(UsageError, match="a loss names 'typos', which is not a column"):
         table(["TANDA"], COLUMNS, [Loss("slips", "plain", ["typos"])])
+
+
+def test_the_network_is_known_by_its_weights_or_else_by_what_dev_said(tmp_path: Path) -> None:
+    """One recipe may have come to two networks: only what the weights lose themselves is a loss."""
+    first, again = {"stages": ["start", "one"]}, {"stages": ["start", "two"]}
+    keep(tmp_path, TABLE, "TANDA", "plain", HIGH, epochs=[[[1, 0.7]]])
+    keep(tmp_path, TABLE, "TANDA", "slips 0", lower(0.1), epochs=[[[1, 0.7]]])
+    keep(tmp_path, TABLE, "TANDA", "slips 1", lower(0.5), epochs=[[[1, 0.8]]])
+    keep(tmp_path, TABLE, "SCAN", "plain", HIGH, model_hashes=first)
+    keep(tmp_path, TABLE, "SCAN", "slips 0", lower(0.2), model_hashes=first, epochs=[[[1, 0.7]]])
+    keep(tmp_path, TABLE, "SCAN", "slips 1", lower(0.5), model_hashes=again)
+    found = told(tmp_path)
+    assert found["TANDA", "lost: slips"].mean == pytest.approx(0.1)
+    assert found["SCAN", "lost: slips"].mean == pytest.approx(0.2)
+    keep(tmp_path, TABLE, "SCAN", "noise", lower(0.3), model_hashes={"stages": ["start", "noisy"]})
+    assert told(tmp_path)["SCAN", "lost: noise"].mean == pytest.approx(0.3), "from the same start"
+    keep(tmp_path, TABLE, "SCAN", "noise", lower(0.3), model_hashes={"stages": ["another", "noisy"]})
+    assert told(tmp_path)["SCAN", "lost: noise"].mean is None

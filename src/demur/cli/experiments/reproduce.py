@@ -114,6 +114,7 @@ def _show(table: Table, cells: list[Cell], results: Path) -> None:
     """Print a grid for each dataset and convention: methods down, measures across."""
     from demur.experiments.pages.baseline import legend
     from demur.experiments.pages.marks import footnotes, silent
+    from demur.experiments.pages.starts import note
     from demur.experiments.results import earlier
     from demur.experiments.tables import column_names
 
@@ -151,6 +152,8 @@ def _show(table: Table, cells: list[Cell], results: Path) -> None:
         console.print(legend(table), style="dim")
     if origins := earlier.legend(cells):
         console.print(f"{origins}.", style="dim")
+    if begun := note(table, results):
+        console.print(begun, style="dim")
     console.print(table.differs, style="dim")
 
 

@@ -40,7 +40,7 @@ def train(
     ] = None,
     base: Annotated[
         str | None,
-        typer.Option(help="Train a cross-encoder from this encoder: minilm, a Hugging Face id, or a folder."),
+        typer.Option(help="Train a cross-encoder from this encoder: minilm, mpnet, a folder, or a hub id."),
     ] = None,
     precision: Annotated[
         str | None,

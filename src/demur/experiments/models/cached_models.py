@@ -18,6 +18,7 @@ from demur import cache, data, precision, store
 from demur.editions import editions, named_in
 from demur.embedders import embedder
 from demur.experiments.models.cache_keys import LEARNING, anywhere, depends
+from demur.experiments.models.specs import models_of
 from demur.experiments.recipe import Column, Row
 from demur.rankers import Ranker
 from demur.rankers.opening import open_model
@@ -77,15 +78,9 @@ def steps_of(row: Row, column: Column, seed: int) -> list[Step]:
 
 
 def steps_behind(run: Run) -> list[list[Step]]:
-    """The stages of a run's row, and of each model that the row names."""
-    row = run.row
-    found = [steps_of(row, run.column, run.seed)]
-    named = " ".join([row.ranker, row.reader, row.others, row.qualifier, row.trainer])
-    for model in run.table.model:
-        if f"{{{model.name}}}" in named:
-            of_model = replace(row, trainer=model.trainer, stage=model.stage)
-            found.append(steps_of(of_model, run.column, model.seed))
-    return found
+    """The stages of a run's row, and of each model that it stands on."""
+    named = [(replace(run.row, trainer=each.trainer, stage=each.stage), each.seed) for each in models_of(run)]
+    return [steps_of(row, run.column, seed) for row, seed in ((run.row, run.seed), *named)]
 
 
 def trainer_at(spec: str, seed: int, settings: str) -> Trainer:
@@ -133,6 +128,14 @@ def _job(steps: Sequence[Step]) -> StageJob:
 def model_folder(steps: Sequence[Step]) -> Path:
     """Where what some stages came to lies, once it is there."""
     return cache.folder("models") / key(steps)
+
+
+def fingerprints(steps: Sequence[Step]) -> list[str]:
+    """Of each stage the hash of what it came to; an empty one where that is not kept."""
+    folders = [model_folder(steps[:number]) for number in range(1, 1 + len(steps))]
+    return [
+        store.open_folder(each, check=False).fingerprint if store.is_model(each) else "" for each in folders
+    ]
 
 
 def trained_by(step: Step, start: Ranker | None) -> Ranker:

@@ -12,8 +12,8 @@ from demur.embedders.word_vectors.skipgram import Training
 from demur.errors import UsageError
 from demur.experiments.models import cached_models
 from demur.experiments.models.cache_keys import anywhere
-from demur.experiments.models.specs import vectors_of
-from demur.experiments.recipe import Row, Vectors
+from demur.experiments.models.specs import models_of, vectors_of
+from demur.experiments.recipe import Model, Row, Vectors
 from demur.rankers import Ranker, ranker
 from demur.rankers.vectors.recipe_encoder import in_floats
 
@@ -29,9 +29,7 @@ def spelled(run: Run, spec: str, there: bool = True) -> str:
     """
     for model in run.table.model:
         if f"{{{model.name}}}" in spec:
-            stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in model.stage]
-            row = Row(model.name, trainer=spelled(run, model.trainer, there), stage=stage)
-            steps = cached_models.steps_of(row, run.column, model.seed)
+            steps = _stages(run, model, model.seed, there)
             folder = cached_models.folder_of(steps) if there else cached_models.model_folder(steps)
             spec = spec.replace(f"{{{model.name}}}", str(folder))
     for vectors in run.table.vectors:
@@ -75,9 +73,23 @@ def untrained_ranker(run: Run) -> Ranker:
 
 def stages(run: Run, there: bool = True) -> list[cached_models.Step]:
     """The stages of a run, the column's data and settings in their place, and what they name there or not."""
-    stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in run.row.stage]
-    row = replace(run.row, trainer=spelled(run, run.row.trainer, there), stage=stage)
-    return cached_models.steps_of(row, run.column, run.seed)
+    return _stages(run, run.row, run.seed, there)
+
+
+def _stages(run: Run, made: Row | Model, seed: int, there: bool) -> list[cached_models.Step]:
+    stage = [replace(each, trainer=spelled(run, each.trainer, there)) for each in made.stage]
+    row = Row(made.name, trainer=spelled(run, made.trainer, there), stage=stage)
+    return cached_models.steps_of(row, run.column, seed)
+
+
+def model_hashes(run: Run) -> dict[str, list[str]]:
+    """Of a run's stages, and of those of each model that it stands on, the hashes of what they came to.
+
+    One recipe and seed come to other weights on another machine; a recipe does not say which network it was.
+    """
+    made = {"stages": _stages(run, run.row, run.seed, there=False)}
+    made |= {f"{{{each.name}}}": _stages(run, each, each.seed, there=False) for each in models_of(run)}
+    return {name: cached_models.fingerprints(steps) for name, steps in made.items() if steps}
 
 
 def run_ranker(run: Run) -> Ranker:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
-from demur.experiments.pages import losses, marks
+from demur.experiments.pages import losses, marks, starts
 from demur.experiments.pages.baseline import compared, legend, mark
 from demur.experiments.recipe import Table
 from demur.experiments.results import earlier
@@ -100,6 +100,8 @@ def section(table: Table, results: Path, found: Sequence[Cell] | None = None, se
         parts.append(f"Not run yet: {'; '.join(missing)}.")
     if origins := earlier.legend(found):
         parts.append(f"{origins}.")
+    if begun := starts.note(table, results):
+        parts.append(begun)
     named = [(row.shown, row.note) for row in table.row] + [(each.name, each.note) for each in table.column]
     if notes := [f"- *{name}*: {note}" for name, note in named if note]:
         parts.append("Notes:\n\n" + "\n".join(notes))

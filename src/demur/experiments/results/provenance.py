@@ -36,7 +36,7 @@ def run_facts(run: Run, seconds: float, taken: Mapping[str, Iterable[str]]) -> d
     """
     precision = {what: sorted(of) for what, of in taken.items()}
     told = {"command": command(run), "precision": precision, "seconds": round(seconds, 1)}
-    return environment() | told | {"data_hashes": data_hashes(run)} | vectors_hashes(run)
+    return environment() | told | {"data_hashes": data_hashes(run)} | vectors_hashes(run) | model_hashes(run)
 
 
 def environment() -> dict[str, Any]:
@@ -100,6 +100,14 @@ def vectors_hashes(run: Run) -> dict[str, dict[str, str]]:
 
     found = {name: sha256(file)[:16] for name, file in sorted(word_vectors(run).items())}
     return {"vectors_hashes": found} if found else {}
+
+
+def model_hashes(run: Run) -> dict[str, dict[str, list[str]]]:
+    """The hashes of the models that a run stands on, stage by stage, as far as they are kept."""
+    from demur.experiments.models import rankers
+
+    found = rankers.model_hashes(run)
+    return {"model_hashes": found} if found else {}
 
 
 def versions() -> dict[str, str]:

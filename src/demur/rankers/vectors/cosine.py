@@ -101,11 +101,11 @@ class EncoderRanker(Ranker):
     """Cosine of the vectors that a sentence encoder gives both texts; settings as in the embedder.
 
     Without settings it is the one that comes with demur and needs no torch; ``encoder(model=minilm)`` is the
-    same in floats. In the tables of the scarce-annotations paper it takes the place of the Universal Sentence
-    Encoder. A prompt is put before each question, and before each answer; the default is the model's own for
-    queries and for documents, if it has them. When pools come one at a time, the vectors of the last texts
-    are cached in memory; for many pools together everything is computed, so that no score depends on what was
-    scored before.
+    network that it was made from, before it was taught. In the tables of the scarce-annotations paper it
+    takes the place of the Universal Sentence Encoder. A prompt is put before each question, and before each
+    answer; the default is the model's own for queries and for documents, if it has them. When pools come one
+    at a time, the vectors of the last texts are cached in memory; for many pools together everything is
+    computed, so that no score depends on what was scored before.
     """
 
     name: ClassVar[str] = "encoder"
