@@ -19,7 +19,7 @@ EXACT = 1e-5  # cosines that are nearer to 1 are those of the same word
 
 
 class Drcn(MatchNet):
-    """Layers of an LSTM and attention, each concatenated to its input; the largest of all words, and 3 layers.
+    """Layers of an LSTM and attention, each put beside its input; the largest of all words; and 3 layers.
 
     After every second layer an autoencoder makes `small` numbers of a word. What it loses is a loss of the
     net's own, times `weight`.
