@@ -2,9 +2,9 @@
 
 Beside ``NAME.md`` lies ``NAME.toml``. Its ``[figures]`` give each name the table, row, column and measure
 that it stands for; its claims say which statements rest on which figures: see `tools.claims`.
-Of several conventions ``fixed`` counts, or else the table's first; ``MAP by semeval10`` names another. A
-place such as ``overlaps | mini | wikiqa/test | passages`` is a count of `tools.overlaps`; ``all`` are the
-test set's.
+Of several conventions ``fixed`` counts, or else the table's first; ``MAP by semeval10`` names another.
+``P@1 of Q611`` is that of one pool, the mean over seeds. A place such as ``overlaps | mini | wikiqa/test |
+passages`` is a count of `tools.overlaps`; ``all`` are the test set's.
 
 Behind a colon may stand how a figure is said: ``{name:bare}`` without its interval, ``{name:marked}`` with a
 sign where it is surely above or below its baseline, ``{name:gain}`` as the difference from the baseline, over
@@ -23,7 +23,7 @@ What is out of date, or was made by code that nobody can name, has the tables' s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -112,7 +112,8 @@ def printed(template: Path, place: str) -> float:
 
 def _at(place: str, tested: bool = False) -> list[Cell]:
     table, row, column, what = (part.strip() for part in place.split("|"))
-    measure, _, convention = what.partition(" by ")
+    whole, _, convention = what.partition(" by ")
+    measure, _, pool = whole.partition(" of ")
     if table == "overlaps":
         count = float(overlaps.count(row, column, measure))
         return [Cell(table, row, column, measure, "fixed", count, None, None, 0, 0, None, "")]
@@ -123,7 +124,8 @@ def _at(place: str, tested: bool = False) -> list[Cell]:
     if column.startswith((losses.LOST, losses.MORE)):
         known = lost_cells(paper, name)
     found = [cell for cell in known if (cell.row, cell.column, cell.measure) == (row, column, measure)]
-    return [cell for cell in found if convention in ("", cell.convention)]
+    found = [cell for cell in found if convention in ("", cell.convention)]
+    return [_of_pool(cell, pool) for cell in found] if pool else found
 
 
 def _file(template: Path) -> Path:
@@ -135,6 +137,16 @@ def by_seed(cell: Cell) -> list[float]:
     kind = KINDS[table_of(cell).kind]
     found = (kind.figure([one], cell.convention, cell.measure) for one in kept_of(cell).values())
     return [each.mean for each in found if each]
+
+
+def _of_pool(cell: Cell, pool: str) -> Cell:
+    """A cell's figure of one pool alone, which is no mean over pools and is tested against nothing."""
+    kind = KINDS[table_of(cell).kind]
+    found = [kind.values([one], cell.convention, cell.measure) for one in kept_of(cell).values()]
+    if any(pool not in each for each in found):
+        raise DataError(f"{cell.column} has no pool {pool!r}", path=TEMPLATES, fix="name one of its ids")
+    mean = sum(each[pool] for each in found) / len(found) if found else None
+    return replace(cell, mean=mean, low=None, high=None, difference=None, p=None)
 
 
 def kept_of(cell: Cell) -> dict[int, Result]:

@@ -87,7 +87,8 @@ def test_a_curves_figure_says_how_far_its_seeds_lie_apart(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("origin", "sign"), [("stale", "<sup>§</sup>"), ("dirty", "<sup>+</sup>"), ("earlier", "")]
+    ("origin", "sign"),
+    [("stale", "<sup>§</sup>"), ("dirty", "<sup>+</sup>"), ("earlier", "<sup>‡</sup>"), ("confirmed", "")],
 )
 def test_a_figure_says_that_it_is_out_of_date(
     origin: str, sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -113,6 +114,16 @@ def test_a_figure_may_be_a_count_of_what_is_shared_with_a_test_set(tmp_path: Pat
     assert filled(template(tmp_path, "{none}", none="overlaps | mini | antique/test | passages")) == "0"
     with pytest.raises(DataError, match="no 'words' of 'wikiqa/test' are counted"):
         filled(template(tmp_path, "{it}", it="overlaps | mini | wikiqa/test | words"))
+
+
+def test_a_figure_may_be_of_one_pool(tmp_path: Path) -> None:
+    places = {"all": TANDA, "one": f"{TANDA} of Q611", "by": f"{TANDA} of Q611 by fixed"}
+    every, one, by = (
+        float(each) for each in filled(template(tmp_path, "{all:bare} {one} {by}", **places)).split()
+    )
+    assert one == by and 0 < one <= 1 and one != every
+    with pytest.raises(DataError, match="wikiqa has no pool 'Q0'; name one of its ids"):
+        filled(template(tmp_path, "{it}", it=f"{TANDA} of Q0"))
 
 
 @pytest.mark.parametrize("row", ["BM26", "siamese, never run"])
