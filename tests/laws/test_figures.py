@@ -122,8 +122,8 @@ def test_a_figure_may_be_of_one_pool(tmp_path: Path) -> None:
         float(each) for each in filled(template(tmp_path, "{all:bare} {one} {by}", **places)).split()
     )
     assert one == by and 0 < one <= 1 and one != every
-    with pytest.raises(DataError, match="wikiqa has no pool 'Q0'; name one of its ids"):
-        filled(template(tmp_path, "{it}", it=f"{TANDA} of Q0"))
+    with pytest.raises(DataError, match="wikiqa has no pool 'none'; name one of its ids"):
+        filled(template(tmp_path, "{it}", it=f"{TANDA} of none"))
 
 
 @pytest.mark.parametrize("row", ["BM26", "siamese, never run"])
