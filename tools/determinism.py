@@ -59,7 +59,15 @@ are the same then, but a net that learns from the vectors is another net. Since 
 points to where it reaches furthest, is worked out in double precision, and is the same but for last digits
 (`word vectors` above). What nets made of vectors of edition 1 is out of date until it is made again, and
 marked as that where its result names editions. Results made since then hold hashes of the word vectors that
-they stand on. The gates of MatchPyramid's committee on TrecQA were investigated on another machine, with
+they stand on.
+
+One recipe and seed come to other weights on another machine. Rows that share an earlier stage, such as the
+network of SQuAD-T in SCAN's tables, are only compared fairly if they began from the same weights; where a
+cache was lost in between, they did not, and a part of what parted them was the start. So results name the
+weights of each stage (`model_hashes`) since 29 November 2026, and a table says below itself which rows began
+from others, or of which that is not known.
+
+The gates of MatchPyramid's committee on TrecQA were investigated on another machine, with
 the same outcome: the commit of the stored file and today's code agree to the last digit, with AVX-512 and
 without, and differ from what was stored. So those gates were made again. The concat net over word vectors
 that was trained on SQuAD-T alone came out further off on SemEval than a net of one seed may be, though by
