@@ -63,9 +63,9 @@ they stand on.
 
 One recipe and seed come to other weights on another machine. Rows that share an earlier stage, such as the
 network of SQuAD-T in SCAN's tables, are only compared fairly if they began from the same weights; where a
-cache was lost in between, they did not, and a part of what parted them was the start. So results name the
-weights of each stage (`model_hashes`) since 29 November 2026, and a table says below itself which rows began
-from others, or of which that is not known.
+cache was lost in between, they did not, and some of their difference may be the start's. So results name the
+weights of each stage (`model_hashes`) since 29 November 2026. Where some of a table's results do, it says
+below itself which rows have other initial weights than the rest, or of which they are not known.
 
 The gates of MatchPyramid's committee on TrecQA were investigated on another machine, with
 the same outcome: the commit of the stored file and today's code agree to the last digit, with AVX-512 and

@@ -159,6 +159,8 @@ def kept_of(cell: Cell) -> dict[int, Result]:
 
 def _said(template: Path, place: str, ways: list[str]) -> str:
     """A figure in words, said in these ways."""
+    if " of " in place.rpartition("|")[2] and set(ways) - {"bare"}:
+        raise DataError(f"the figure of one pool cannot be said {ways[0]!r}", path=template)
     if strange := set(ways) - WAYS:
         fix = f"write {', '.join(sorted(WAYS))}"
         raise DataError(f"a figure cannot be said {sorted(strange)[0]!r}", path=template, fix=fix)

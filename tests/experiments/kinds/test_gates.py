@@ -10,9 +10,11 @@ import pytest
 
 from demur.data import formats
 from demur.experiments import recipe, tables
-from demur.experiments.models.rankers import model_hashes
-from demur.experiments.recipe import Table
+from demur.experiments.models.cached_models import folder_of
+from demur.experiments.models.rankers import model_hashes, stages
+from demur.experiments.recipe import Row, Table
 from demur.experiments.runs import Run
+from demur.store import open_folder
 from training import made
 
 RECIPE = """
@@ -89,7 +91,9 @@ def test_a_model_is_gated_by_what_its_members_say(table: Table, tmp_path: Path) 
 def test_the_weights_of_a_named_model_are_known_once_it_is_kept(table: Table) -> None:
     margin, _, bm25 = (Run(table, row, table.column[0], 0) for row in table.row)
     assert model_hashes(bm25) == {}
-    assert set(model_hashes(margin)) == {"{net}"}
+    [model] = table.model
+    kept = folder_of(stages(replace(margin, row=Row("net", trainer=model.trainer, stage=model.stage))))
+    assert model_hashes(margin) == {"{net}": [open_folder(kept).fingerprint]}
     untrained = replace(table, model=[replace(table.model[0], seed=99)])
     assert model_hashes(replace(margin, table=untrained)) == {"{net}": [""]}, "not kept"
 

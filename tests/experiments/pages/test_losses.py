@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from demur.errors import UsageError
 from demur.evaluation.comparison.significance import holm, permutation
 from demur.experiments.pages import losses, markdown
-from demur.experiments.recipe import Column, Loss, Published
+from demur.experiments.recipe import Column, Loss, Published, Stage
 from demur.experiments.tables import Cell
 from experiments.pages.kept import POOLS, keep, table
 
@@ -136,7 +137,23 @@ def test_the_network_is_known_by_its_weights_or_else_by_what_dev_said(tmp_path: 
     found = told(tmp_path)
     assert found["TANDA", "lost: slips"].mean == pytest.approx(0.1)
     assert found["SCAN", "lost: slips"].mean == pytest.approx(0.2)
-    keep(tmp_path, TABLE, "SCAN", "noise", lower(0.3), model_hashes={"stages": ["start", "noisy"]})
-    assert told(tmp_path)["SCAN", "lost: noise"].mean == pytest.approx(0.3), "from the same start"
-    keep(tmp_path, TABLE, "SCAN", "noise", lower(0.3), model_hashes={"stages": ["another", "noisy"]})
-    assert told(tmp_path)["SCAN", "lost: noise"].mean is None
+
+
+def test_other_labels_count_where_training_began_from_the_same_weights(tmp_path: Path) -> None:
+    two = replace(TABLE, row=[replace(row, stage=[Stage("squad"), *row.stage]) for row in TABLE.row])
+
+    def lost(*stages: str) -> float | None:
+        more = {"model_hashes": {"stages": list(stages)}} if stages else {}
+        keep(tmp_path, two, "SCAN", "noise", lower(0.3), 0, "", **more)
+        [found] = [
+            one for one in losses.cells(two, tmp_path) if (one.row, one.column) == ("SCAN", "lost: noise")
+        ]
+        return found.mean
+
+    keep(tmp_path, two, "SCAN", "plain", HIGH)
+    assert lost() is None, "of neither it is known"
+    keep(tmp_path, two, "SCAN", "plain", HIGH, model_hashes={"stages": ["start", "one"]})
+    assert lost() is None, "of one it is not known"
+    assert lost("another", "noisy") is None
+    assert lost("", "noisy") is None
+    assert lost("start", "noisy") == pytest.approx(0.3)

@@ -87,7 +87,8 @@ def model_hashes(run: Run) -> dict[str, list[str]]:
 
     One recipe and seed come to other weights on another machine; a recipe does not say which network it was.
     """
-    made = {"stages": _stages(run, run.row, run.seed, there=False)}
+    own = _stages(run, run.row, run.seed, there=False)
+    made = {"stages": own[:-1] if run.table.kind == "curves" else own}  # a curve's last stage is not kept
     made |= {f"{{{each.name}}}": _stages(run, each, each.seed, there=False) for each in models_of(run)}
     return {name: cached_models.fingerprints(steps) for name, steps in made.items() if steps}
 

@@ -18,13 +18,12 @@ def specs_of(run: Run) -> Iterator[tuple[str, str]]:
 
 
 def models_of(run: Run) -> list[Model]:
-    """The models that a run stands on, by names in braces; one may name those before it."""
+    """The models that a run stands on, by names in braces; models may name others."""
     found: list[Model] = []
     said = [spec for _, spec in _own(run.row)]
-    for model in reversed(run.table.model):
-        if _named(model.name, said):
-            found.append(model)
-            said += [spec for _, spec in _learnt(model)]
+    while new := [each for each in run.table.model if each not in found and _named(each.name, said)]:
+        found += new
+        said += [spec for model in new for _, spec in _learnt(model)]
     return found
 
 

@@ -27,7 +27,7 @@ SAID = """The plain column less the perturbed ones, the mean over draws and seed
 over pools. Behind it, whether {base} loses as much, by the draws and seeds that both have: the difference
 with its 95 % interval, and whether a permutation test over pools, which flips its signs, tells it from none
 (Holm's correction over all rows and columns here). A perturbed test set counts where the very network
-ranked it that ranked the plain one."""
+ranked it that ranked the plain one, and other training labels where training began from the same weights."""
 Drawn = dict[tuple[int, str], dict[str, float]]
 """By seed and column, what each pool loses."""
 
@@ -149,7 +149,7 @@ def _drawn(table: Table, row: Row, loss: Loss, results: Path) -> Drawn:
     found: Drawn = {}
     for column in [by_name[name] for name in loss.columns]:
         for seed, one in kept(table, row, column, results).items():
-            if seed in before and _comparable(by_name[loss.plain], column, before[seed], one):
+            if seed in before and _comparable(len(row.stage), by_name[loss.plain], column, before[seed], one):
                 plain, lower = (
                     KINDS[table.kind].values([each], _convention(table), table.measures[0])
                     for each in (before[seed], one)
@@ -160,17 +160,21 @@ def _drawn(table: Table, row: Row, loss: Loss, results: Path) -> Drawn:
     return found
 
 
-def _comparable(plain: Column, column: Column, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def _comparable(
+    stages: int, plain: Column, column: Column, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> bool:
     """Whether two results are of the same network; where other labels are learnt, from the same start.
 
-    What was made before weights had hashes is known by its recipe and by what dev said after each epoch.
+    A network whose weights had no hash yet is known by its recipe and by what dev said after each epoch.
     """
-    learnt = plain.train != column.train
-    here, there = (each.get("model_hashes", {}).get("stages", []) for each in (before, after))
-    if here and there:
-        pairs = zip(here[:-1], there[:-1], strict=True) if learnt else [(here[-1], there[-1])]
-        return all(one == other or not (one and other) for one, other in pairs)
-    return learnt or all(before.get(each) == after.get(each) for each in ("made of", "epochs"))
+    (start, end), (other_start, other_end) = (
+        ["", "", *each.get("model_hashes", {}).get("stages", [])][-2:] for each in (before, after)
+    )
+    if plain.train != column.train:
+        return stages < 2 or start == other_start != ""
+    if end and other_end:
+        return bool(end == other_end)
+    return all(before.get(each) == after.get(each) for each in ("made of", "epochs"))
 
 
 def _mean(drawn: Drawn, of: Collection[tuple[int, str]]) -> dict[str, float]:
