@@ -53,8 +53,8 @@ def note(table: Table, results: Path) -> str:
         return ""
     were, said = "were" if others else "may have been", "; ".join(parts)
     return (
-        f"By their recipes rows here share earlier stages, but these {were} trained more than once: {said}. How "
-        "such a row differs from others may in part come from there."
+        f"By their recipes rows here share earlier stages, but these {were} trained more than once: {said}. "
+        "How such a row differs from others may in part come from there."
     )
 
 
