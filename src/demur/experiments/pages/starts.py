@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from demur.experiments.models.cached_models import Step, steps_of
+from demur.experiments.models.cached_models import Step, steps_behind
 from demur.experiments.models.specs import models_of
 from demur.experiments.pages.baseline import kept
 from demur.experiments.recipe import Table
@@ -73,10 +73,9 @@ def _shared(table: Table, results: Path) -> list[list[Stage]]:
 
 
 def _of(run: Run, hashes: dict[str, list[str]]) -> Iterator[Stage]:
-    own = steps_of(run.row, run.column, run.seed)
+    own, *named = steps_behind(run)
     yield from _prefixes(run, own, hashes.get("stages", []), len(own) - 1)
-    for model in models_of(run):
-        steps = steps_of(replace(run.row, trainer=model.trainer, stage=model.stage), run.column, model.seed)
+    for model, steps in zip(models_of(run), named, strict=True):
         yield from _prefixes(run, steps, hashes.get(f"{{{model.name}}}", []), len(steps))
 
 
