@@ -82,6 +82,20 @@ def test_it_learns_its_own_opinion_and_the_teachers() -> None:
     assert missing(made) < 0.9 * missing(alone)
 
 
+def test_unlabelled_only_the_teacher_is_heard() -> None:
+    scores, trusted = torch.tensor([1.0, 2.0, 0.5]), [np.array([0.2, 0.3, 0.5])]
+    first, last = [True, False, False], [False, False, True]
+    assert agreeing(scores, first, [3], trusted, 0.0) == agreeing(scores, last, [3], trusted, 0.0)
+    assert agreeing(scores, first, [3], trusted) != agreeing(scores, last, [3], trusted)
+    short = [
+        Pool.of("quest?", ["the cape", f"the cape round the cafe {n}"], [1, 0], id=f"n{n}") for n in range(4)
+    ]
+    settings = {"base": toys.classifier(), "more": 0, "tasks": "rank", "epochs": 30}
+    without, beside = (quick(unlabelled=left, **settings).train(short) for left in (True, False))
+    higher = [sum(b > a for a, b in made.score_pools(short)) for made in (without, beside)]
+    assert higher[0] == 4 > higher[1]  # the longer, says the teacher; the shorter is the right one
+
+
 def test_shares_are_of_both_and_sum_to_one() -> None:
     pools = [Pool.of("quest cape?", ["the ship", "the cafe sailed round", "may"], id="n")]
     [found] = shares(pools, started(), ranker(TEACHER), lambda facts: None)
@@ -131,6 +145,8 @@ def test_bad_settings_are_said() -> None:
         Mini(more=3)
     with pytest.raises(UsageError, match="a share from 0"):
         Mini(stay=1)
+    with pytest.raises(UsageError, match="name a teacher"):
+        Mini(unlabelled=True)
 
 
 def test_where_it_begins_the_teachers_opinion_is_all_there_is() -> None:

@@ -21,9 +21,13 @@ def ranked(scores: Tensor, right: Sequence[bool], sizes: Sequence[int]) -> Tenso
 
 
 def agreeing(
-    scores: Tensor, right: Sequence[bool], sizes: Sequence[int], shares: Sequence[FloatArray | None]
+    scores: Tensor,
+    right: Sequence[bool],
+    sizes: Sequence[int],
+    shares: Sequence[FloatArray | None],
+    labels: float = LABELS,
 ) -> Tensor:
-    """The loss of whole pools by a teacher's shares of trust, and a little by labels where some are right."""
+    """The loss of whole pools by a teacher's shares of trust, and by labels where some are right."""
     loss = scores.new_zeros(())
     parts = torch.split(scores, list(sizes)), torch.split(torch.tensor(right), list(sizes)), shares
     for pool, true, trusted in zip(*parts, strict=True):
@@ -31,7 +35,7 @@ def agreeing(
         each = -(wanted * torch.log_softmax(pool, 0)).sum()
         if true.any():
             found = torch.logsumexp(pool, 0) - torch.logsumexp(pool[true.to(scores.device)], 0)
-            each = torch.lerp(each, found, LABELS)
+            each = torch.lerp(each, found, labels)
         loss = loss + each
     return loss / len(sizes)
 
@@ -44,12 +48,13 @@ def reading_loss(
     places: Sequence[tuple[int, int]],
     right: Sequence[bool] | None,
     told: Tensor | None = None,  # b × 2 × t: what a larger reader says, nothing in rows of which it says none
+    labels: float = LABELS,
 ) -> Tensor:
     """The loss of parts of passages: of the span, of the probes, and of the scores where `right` is given."""
     wanted = torch.tensor(places, device=scores.device)  # b × 2
     loss = 2 * cross_entropy(_among(spans, there), wanted.flatten())  # of starts and of ends
     if told is not None:
-        loss = torch.lerp(loss, 2 * _differing(spans, there, told, wanted), 1 - LABELS)
+        loss = torch.lerp(loss, 2 * _differing(spans, there, told, wanted), 1 - labels)
     if layers.shape[1]:
         count = layers.shape[1]
         shown = _among(layers, there[:, None].expand(-1, count, -1))
@@ -58,7 +63,7 @@ def reading_loss(
         true = torch.tensor(right, dtype=scores.dtype, device=scores.device)
         if told is not None:
             answered = 1 - told[:, :, 0].mean(1)
-            true = torch.where(told.sum((1, 2)) > 0, torch.lerp(true, answered.to(true), 1 - LABELS), true)
+            true = torch.where(told.sum((1, 2)) > 0, torch.lerp(true, answered.to(true), 1 - labels), true)
         loss = loss + binary_cross_entropy_with_logits(scores, true)
     return loss
 

@@ -28,7 +28,7 @@ from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.training.readers.added_negatives import add_negatives
 from demur.training.readers.mini_examples import Parts, alone, is_reading, longest_of, ranking
 from demur.training.readers.mini_faq import entries
-from demur.training.readers.mini_teacher import shares, shares_of_teacher
+from demur.training.readers.mini_teacher import LABELS, shares, shares_of_teacher
 from demur.training.readers.mini_windows import Example, LargerReader, pairs, parts
 from demur.types import FloatArray, Pool
 
@@ -55,7 +55,8 @@ class Mini(Trainer):
     learnt from the teacher alone: which of them ask the same. `stay` is the share by which all weights are
     then moved back to where they started (Wortsman et al. 2022). `reader` is a larger reader, such as a
     folder of a span-reader: half of what is learnt of a part of a passage is where that one thinks the answer
-    starts and ends, and whether there is one.
+    starts and ends, and whether there is one. Where either is there,
+    `unlabelled` leaves labels out, to compare.
     """
 
     name: ClassVar[str] = "mini"
@@ -80,6 +81,7 @@ class Mini(Trainer):
     quick: bool = False
     reader: str = ""
     among: int = 0
+    unlabelled: bool = False
 
     def __post_init__(self) -> None:
         if self.tasks not in TASKS:
@@ -99,6 +101,8 @@ class Mini(Trainer):
             raise UsageError("among is how many of SQuAD's questions stand among more texts; say more=… too")
         if self.entries < 0 or (self.entries and not self.more):
             raise UsageError("entries must be 0 or more questions, each beside as many others as more says")
+        if self.unlabelled and not (self.teacher or self.reader):
+            raise UsageError("unlabelled leaves nothing to learn from; name a teacher, as teacher=encoder")
         if not 0 <= self.stay < 1:
             raise UsageError(f"stay={self.stay:g} must be a share from 0 to below 1")
 
@@ -245,6 +249,7 @@ class Mini(Trainer):
         from demur.training.objectives.mini import agreeing, ranked, reading_loss
 
         device, most = next(network.parameters()).device, positions(network)
+        by_labels = 0.0 if self.unlabelled else LABELS
 
         def loss_of(step: Step) -> tuple[torch.Tensor, int]:
             some = [examples[place] for place in step]
@@ -255,12 +260,14 @@ class Mini(Trainer):
             if some[0].span is None:
                 sizes = [len(example.windows) for example in some]
                 if self.teacher:
-                    return agreeing(scores, right, sizes, [example.shares for example in some]), len(windows)
+                    shares_of = [example.shares for example in some]
+                    return agreeing(scores, right, sizes, shares_of, by_labels), len(windows)
                 return ranked(scores, right, sizes), len(windows)
             places = [example.span or (0, 0) for example in some]
             judged = None if self.tasks == "read" else right
             told = larger.told([example.read for example in some], there) if larger else None
-            return reading_loss(scores, spans, layers, there, places, judged, told), len(windows)
+            loss = reading_loss(scores, spans, layers, there, places, judged, told, by_labels)
+            return loss, len(windows)
 
         over = np.cumsum([len(order) for order in orders]).tolist()
         steps = [step for order in orders for step in order]
