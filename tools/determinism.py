@@ -42,7 +42,8 @@ and are numbers by the largest of them."""
 AFTER = """## Stored figures, run again
 
 `demur reproduce PAPER TABLE --verify N` draws N of the stored cells, runs them again from nothing in a
-scratch folder, and compares, of each kind of rows first those that are still to be confirmed; with
+scratch folder, and compares, of each kind of rows first those that are still to be confirmed, and none
+that a table marks as out of date (those are made anew instead); with
 `--record` it writes them down in `results/confirmed.json`. What holds no net must come out the same to a
 millionth; a net may be .003 off, or three standard deviations of the difference of two seeds of its
 kind in that column (before 27 November 2026 it was the range of its row's seeds). Word vectors and embeddings

@@ -63,6 +63,13 @@ def test_a_cell_that_does_not_come_again_makes_its_kind_stale(filled: tuple[Tabl
     assert "editions" in json.loads(file.read_text()) and origins(table, results)["bm25"] != "stale"
 
 
+def test_what_is_out_of_date_is_not_drawn(filled: tuple[Table, Path]) -> None:
+    table, results = filled
+    changed(results, editions={"ranker bm25": 0})
+    assert origins(table, results)["bm25"] == "stale"
+    assert {run.row.name for run in verifying.drawn([table], results, 9, 0)} == {"random"}
+
+
 def test_what_is_drawn_hangs_on_the_draw_and_goes_over_all_kinds(filled: tuple[Table, Path]) -> None:
     table, results = filled
     for draw in range(4):
@@ -219,6 +226,6 @@ def test_what_stands_on_a_model_that_took_long_is_left_out(monkeypatch: pytest.M
     took = {"first to run": 900.0, "found it made": 5.0, "of its own": 5.0}
     monkeypatch.setattr(verifying, "stored_result", lambda run, _: {"seconds": took[run.row.name]})
     monkeypatch.setattr(stored, "there", lambda *_: True)
-    monkeypatch.setattr(verifying, "_turn", lambda *_: 0)
+    monkeypatch.setattr(earlier, "origin", lambda *_: "")
     found = verifying.drawn([table], Path("nowhere"), 9, 0, within=60)
     assert [run.row.name for run in found] == ["of its own"]

@@ -38,6 +38,7 @@ _ROUNDS = ("trainer", "net", "embedder encoder", "ranker mini", "ranker onnx", "
 _UNLIKE = ("ms", "extra")
 _SHARED = ("vectors", "embeddings")
 _TURNS = (earlier.EARLIER, earlier.CONFIRMED)
+"""What is to be confirmed comes before what is, and that before what needs no confirming."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ def drawn(
 
     Of each family those come first that are still to be confirmed, then those that are; what the editions of
     today made comes last. To `confirm`, the families are taken in that order too. What took more than
-    `within` seconds, or stands on a model that did, is left out; so is what does not say how long it took.
+    `within` seconds, or stands on a model that did, is left out; so is what does not say how long it took,
+    and what is out of date, which comes out otherwise when it is made anew.
     """
     there = [
         run
@@ -95,7 +97,11 @@ def drawn(
     seen: Counter[tuple[int, str, str]] = Counter()
     families: dict[str, list[tuple[int, int, Run]]] = {}
     for run in there:
-        turn, family = _turn(run, results), earlier.family(run)
+        found = stored_result(run, results)
+        origin, family = earlier.origin(run, found, results) if found else "", earlier.family(run)
+        if origin == earlier.STALE:
+            continue
+        turn = _TURNS.index(origin) if origin in _TURNS else len(_TURNS)
         families.setdefault(family, []).append((turn, seen[turn, family, run.row.name], run))
         seen[turn, family, run.row.name] += 1
     for each in families.values():  # all rows of a family once, before any comes twice
@@ -122,13 +128,6 @@ def _longest(every: Sequence[Run], results: Path) -> dict[tuple[str, ...], float
             for each in _made(run):
                 took[each] = max(took.get(each, 0.0), found.get("seconds", math.inf))
     return took
-
-
-def _turn(run: Run, results: Path) -> int:
-    """0 for what is still to be confirmed, 1 for what is confirmed, 2 for what needs no confirming."""
-    found = stored_result(run, results)
-    origin = earlier.origin(run, found, results) if found else ""
-    return _TURNS.index(origin) if origin in _TURNS else len(_TURNS)
 
 
 def again(
