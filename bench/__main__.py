@@ -37,6 +37,7 @@ PARTS = (
 ALONE = (
     "rank",
     "memory",
+    "large",
     "again",
     "kb",
     "serve",
