@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from tools import makers
 
-from demur.experiments.results import provenance, stored
+from demur.experiments.models.rankers import maker
+from demur.experiments.recipe import read_recipe
+from demur.experiments.results import earlier, provenance, stored
+from demur.experiments.tables import runs
 from demur.files import whole
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -36,6 +39,26 @@ def test_no_result_is_added_whose_maker_head_cannot_name() -> None:
         pytest.skip("no whole clone is here")
     found = makers.unnamed(RESULTS, known | makers.squashed(RESULTS, known))
     assert len(found) <= UNNAMED, "make makers"
+
+
+@pytest.mark.extras
+def test_rankers_are_made_of_what_their_results_say() -> None:
+    """Tables go on to show a result whose ranker means something else today."""
+    made: dict[str, str] = {}
+    other = []
+    for recipe in sorted((RESULTS.parent / "experiments").glob("*/*.toml")):
+        for run in runs(read_recipe(recipe)):
+            spec = run.row.ranker
+            if not spec or "{" in spec or "mpnet" in spec or not stored.there(RESULTS, run.file):
+                continue  # mpnet is not everywhere
+            found = stored.read_result(RESULTS, run.file) or {}
+            if earlier.is_earlier(found) or "made of" not in found:
+                continue
+            known_by = f"{spec} {run.seed}"
+            made[known_by] = made.get(known_by) or maker(run)["made of"]
+            if made[known_by] != found["made of"] and earlier.origin(run, found, RESULTS) != earlier.STALE:
+                other.append(run.file)
+    assert made and not other, "run `demur reproduce` for these rows, or raise the edition of what changed"
 
 
 def test_commits_that_came_as_one_are_named_by_it(tmp_path: Path) -> None:

@@ -32,6 +32,14 @@ def test_a_fusion_that_names_nobody() -> None:
     assert settings["rankers"] == f"bm25(stem=english); {FLOATS}"
 
 
+def test_feedback_begins_from_the_same_fusion() -> None:
+    """Its own default is a bare fusion, which no one sees in its spec."""
+    first = parse(in_floats("feedback(k=5)")).settings["first"]
+    assert first == in_floats("fusion")
+    assert parse(in_floats("feedback(first=bm25)")).settings["first"] == "bm25"
+    assert parse(in_floats("feedback(first=encoder)")).settings["first"] == FLOATS
+
+
 def test_what_comes_with_demur_is_filled_in_alike() -> None:
     assert as_it_comes("encoder") == "encoder(model=packaged)"
     assert as_it_comes("fusion(rankers='mini; encoder')") == "fusion(rankers='mini; encoder(model=packaged)')"

@@ -10,6 +10,7 @@ import re
 
 from demur.embedders.encoders.loading import MINILM, PACKAGED
 from demur.rankers.ensembles.fusion import RANKERS, WEIGHTS, Fusion
+from demur.rankers.vectors.feedback import Feedback
 from demur.specs import Spec, parse
 
 _BARE = re.compile(r"(?<![\w./-])encoder(?![\w./(-])")
@@ -27,9 +28,12 @@ def as_it_comes(spec: str) -> str:
 
 
 def _with(spec: str, model: str) -> str:
-    if spec.partition("(")[0].strip() == Fusion.name:
-        settings = parse(spec).settings
-        if not settings.get("rankers"):
-            spec = str(Spec(Fusion.name, {"weights": WEIGHTS, **settings, "rankers": RANKERS}))
+    name = spec.partition("(")[0].strip()
+    settings = parse(spec).settings if name in (Fusion.name, Feedback.name) else {}
+    if name == Fusion.name and not settings.get("rankers"):
+        spec = str(Spec(name, {"weights": WEIGHTS, **settings, "rankers": RANKERS}))
+    if name == Feedback.name:
+        first = _with(str(settings.get("first", Feedback.first)), model)
+        spec = str(Spec(name, {**settings, "first": first}))
     spec = _NO_MODEL.sub(f"encoder(model={model}, ", spec)
     return _BARE.sub(f"encoder(model={model})", spec)
