@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tools import makers
 
+from demur.errors import MissingData
 from demur.experiments.models.rankers import maker
 from demur.experiments.recipe import read_recipe
 from demur.experiments.results import earlier, provenance, stored
@@ -55,7 +56,10 @@ def test_rankers_are_made_of_what_their_results_say() -> None:
             if earlier.is_earlier(found) or "made of" not in found:
                 continue
             known_by = f"{spec} {run.seed}"
-            made[known_by] = made.get(known_by) or maker(run)["made of"]
+            try:
+                made[known_by] = made.get(known_by) or maker(run)["made of"]
+            except MissingData:  # vectors that lie with the real datasets
+                continue
             if made[known_by] != found["made of"] and earlier.origin(run, found, RESULTS) != earlier.STALE:
                 other.append(run.file)
     assert made and not other, "run `demur reproduce` for these rows, or raise the edition of what changed"
