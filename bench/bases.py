@@ -25,8 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.asked import PART, WIDTH, WORDS, Asked, Drawn, Made
-from bench.common import Row, seconds_once, sentences, told
-from bench.kb import _disk, _memory
+from bench.common import Row, disk, memory, seconds_once, sentences, told
 from demur.embedders.base import Vectors
 from demur.kb.folder import KnowledgeBase
 
@@ -143,7 +142,7 @@ def _measured(address: str, folder: Path, asked: Asked, kill: Callable[[], None]
         f"the best {TOP} by words, p50 and p95": _times(words),
         f"the best {TOP} by meaning, p50 and p95": _times(meanings),
         f"recall of these {TOP}": f"{_recall(kb, embedder, vectors):.1%}",
-        "memory of the client, at most": f"{_memory():.2f} GB",
+        "memory of the client, at most": f"{memory():.2f} GB",
         "disk": f"{_size(address, folder):.2f} GB",
         "a client killed while it adds": _killed(address, folder, count),
     }
@@ -178,7 +177,7 @@ def _recall(kb: KnowledgeBase, embedder: Drawn | Made, vectors: Vectors) -> floa
 def _size(address: str, folder: Path) -> float:
     """Gigabytes of a base: of a server's all files, with its journal."""
     if not address.startswith("s3://"):
-        return _disk(Path(address)) if Path(address).exists() else _disk(folder / "pg")
+        return disk(Path(address)) if Path(address).exists() else disk(folder / "pg")
     import boto3
 
     pages = boto3.client("s3").get_paginator("list_objects_v2").paginate(Bucket="books")

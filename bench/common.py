@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import resource
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
@@ -58,6 +62,25 @@ def below(what: str, found: float, goal: float) -> Row:
     shown = f"{found:.2f} s" if found >= 1 else f"{found * 1000:.1f} ms"
     limit = f"{goal:g} s" if goal >= 1 else f"{goal * 1000:g} ms"
     return Row(what=what, found=shown, goal=f"< {limit}", met=found < goal)
+
+
+def at_most(what: str, gigabytes: float, goal: float) -> Row:
+    """A row for memory or disk that must not pass its goal."""
+    return Row(what=what, found=f"{gigabytes:.2f} GB", goal=f"<= {goal:g} GB", met=gigabytes <= goal)
+
+
+def memory() -> float:
+    """Gigabytes that this process has taken at its highest."""
+    status = Path("/proc/self/status")
+    if status.is_file() and (found := re.search(r"VmHWM:\s*(\d+)", status.read_text("utf-8"))):
+        return int(found[1]) / 2**20  # what its parent had counts in ru_maxrss, but not here
+    unit = 2**30 if sys.platform == "darwin" else 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def disk(folder: Path) -> float:
+    """Gigabytes of a folder's files."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e9
 
 
 def told(what: str, found: str) -> Row:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.common import Row, below, seconds_once, sentences, told
+from bench.common import Row, at_most, below, disk, memory, seconds_once, sentences, told
 from demur import processor
 from demur.asking import Session
 from demur.asking.gates.gate import NONE
@@ -66,24 +65,9 @@ def run() -> list[Row]:
             goal=f">= {SPEED:,}",
             met=speed >= SPEED,
         ),
-        Row(
-            what="memory while adding, at most",
-            found=f"{found['adding_memory']:.2f} GB",
-            goal=f"<= {MEMORY:g} GB",
-            met=found["adding_memory"] <= MEMORY,
-        ),
-        Row(
-            what="memory with vectors and questions, at most",
-            found=f"{found['memory']:.2f} GB",
-            goal=f"<= {MEMORY:g} GB",
-            met=found["memory"] <= MEMORY,
-        ),
-        Row(
-            what="disk, vectors and all",
-            found=f"{found['disk']:.2f} GB",
-            goal=f"<= {DISK:g} GB",
-            met=found["disk"] <= DISK,
-        ),
+        at_most("memory while adding, at most", found["adding_memory"], MEMORY),
+        at_most("memory with vectors and questions, at most", found["memory"], MEMORY),
+        at_most("disk, vectors and all", found["disk"], DISK),
         told("  of it the truth and the index of words", f"{found['words_disk']:.2f} GB"),
         told("vectors kept, a second, without making them", f"{found['passages'] / found['embedding']:,.0f}"),
         told("opening it again, vectors and all", f"{found['opening']:.2f} s"),
@@ -119,7 +103,7 @@ def measured(folder: Path) -> dict[str, object]:
     files = sorted(folder.glob("*.txt"))
     kb = KnowledgeBase(folder / "bench.kb")
     adding = seconds_once(lambda: kb.add(files))
-    after_adding, words_disk = _memory(), _disk(folder / "bench.kb")
+    after_adding, words_disk = memory(), disk(folder / "bench.kb")
     embedding = seconds_once(lambda: kb.embed(Drawn()))
     kb.close()
     start = time.perf_counter()
@@ -140,22 +124,13 @@ def measured(folder: Path) -> dict[str, object]:
         "adding_memory": after_adding,
         "embedding": embedding,
         "words_disk": words_disk,
-        "disk": _disk(folder / "bench.kb"),
+        "disk": disk(folder / "bench.kb"),
         "opening": opening,
         "words": [seconds_once(lambda q=each: kb.by_words(q, 100)) for each in questions],  # type: ignore[misc]
         "meanings": [seconds_once(lambda v=each: kb.by_meaning(v, 100)) for each in vectors],  # type: ignore[misc]
         "asked": [seconds_once(lambda q=each: session.ask(q)) for each in questions],  # type: ignore[misc]
-        "memory": _memory(),
+        "memory": memory(),
     }
-
-
-def _memory() -> float:
-    unit = 2**30 if sys.platform == "darwin" else 2**20
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
-
-def _disk(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e9
 
 
 if __name__ == "__main__":

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-from bench.common import Row, told
+from bench.common import Row, at_most, memory, told
 from bench.finetune import SIZE, pools
 from demur import processor
 from demur.embedders.encoders.loading import kept_model
@@ -32,16 +30,11 @@ def run() -> list[Row]:
     if not kept_model("mpnet").is_dir():
         return [told("training of 110M: no mpnet, see tools/assemble_mpnet.py", "left out")]
     turns = [(_apart({}), _apart(USUAL)) for _ in range(TURNS)]
-    memory, usual = (max(turn[which][0] for turn in turns) for which in (0, 1))
-    slower = sorted(bounded[1] / kept[1] for bounded, kept in turns)[TURNS // 2]
+    bounded, usual = (max(turn[which][0] for turn in turns) for which in (0, 1))
+    slower = sorted(ours[1] / theirs[1] for ours, theirs in turns)[TURNS // 2]
     what = f"110M, batches of {TOKENS:,} tokens"
     return [
-        Row(
-            what=f"{what}: memory at most",
-            found=f"{memory:.2f} GB",
-            goal=f"<= {MOST:g} GB",
-            met=memory <= MOST,
-        ),
+        at_most(f"{what}: memory at most", bounded, MOST),
         told(f"{what}: with all kernels kept", f"{usual:.2f} GB"),
         Row(
             what=f"{what}: time, beside that with all kernels kept",
@@ -70,9 +63,7 @@ def measured() -> tuple[float, float]:
     began = time.perf_counter()
     by.train(some)
     seconds = time.perf_counter() - began
-    status = Path("/proc/self/status").read_text("utf-8")
-    found = re.search(r"VmHWM:\s*(\d+)", status)
-    return int(found[1]) / 2**20 if found else float("nan"), seconds
+    return memory(), seconds
 
 
 if __name__ == "__main__":
