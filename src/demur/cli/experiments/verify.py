@@ -39,7 +39,8 @@ def verify_tables(
     if not wanted and minutes:
         raise UsageError(f"no row here says that its runs took at most {minutes:g} minutes; allow more")
     if not wanted:
-        raise UsageError("there are no results here that could be run again; run demur reproduce first")
+        what = "there are no results here that could be run again: none is kept, or all are out of date"
+        raise UsageError(f"{what}; run demur reproduce first")
     found = []
     with meter("running again", "cells", len(wanted)) as advance:
         for run, one in verifying.again(wanted, results, advance):
