@@ -116,6 +116,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/python -m tools.make_evidence --check
 	$(BIN)/python -m tools.make_docs --check
 
 format: $(VENV)/.dev
@@ -197,9 +198,10 @@ mini: $(VENV)/.dev
 encoder: $(VENV)/.dev
 	$(BIN)/python -m tools.make_encoder
 
-# Moves loose results into the folded files of their tables; see results/README.md.
+# Moves loose results into the folded files of their tables (see results/README.md), and takes `advise`'s evidence from them.
 fold: $(VENV)/.core
 	$(BIN)/python -m tools.fold
+	$(BIN)/python -m tools.make_evidence
 
 # Every error message as it is in the code, to be read as a list.
 errors: $(VENV)/.core

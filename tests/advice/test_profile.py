@@ -81,7 +81,6 @@ def test_curves_tell_how_many_labels_were_enough() -> None:
     assert found is not None and 40 < found.labels < 50
 
 
-@pytest.mark.slow
 def test_the_packaged_file_is_what_the_tool_makes_of_results() -> None:
     profiles = json.loads(make_evidence.PROFILES.read_text("utf-8"))
     made = make_evidence.make(make_evidence.ROOT / "experiments", make_evidence.RESULTS, profiles)
