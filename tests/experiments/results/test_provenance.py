@@ -102,6 +102,18 @@ def test_results_of_an_earlier_edition_are_marked_and_left_alone(filled: tuple[T
     assert file.read_bytes() == before, "its key is nobody's to renew"
 
 
+def test_an_earlier_result_of_a_part_that_was_raised_since_is_out_of_date(
+    filled: tuple[Table, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names no editions: what confirmed it was run before the raise, too."""
+    table, results = filled
+    file = made_earlier(results, commit="abc")
+    monkeypatch.setitem(editions.RAISED, "ranker bm25", 2)
+    assert origins(table, results)["bm25"] == "stale"
+    tables.fill(table, results, (), lambda runs: None)
+    assert json.loads(file.read_text())["editions"]["ranker bm25"] == 2
+
+
 @pytest.mark.parametrize(
     "said", [{"ranker": "bm25(k1=2)"}, {"data_sha256": "other"}, {"seed": 9}, {"commit": "abc+"}]
 )

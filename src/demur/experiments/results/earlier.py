@@ -60,8 +60,8 @@ def holds(run: Run, found: Result, data: str, results: Path) -> bool:
 def origin(run: Run, found: Result, results: Path) -> str:
     """What a table has to say of a result's origin; nothing of a clean one by the editions of today."""
     if is_earlier(found):
-        if not _as_stated(run, found):
-            return STALE
+        if max(run.editions.values(), default=1) > 1 or not _as_stated(run, found):
+            return STALE  # all editions were 1 when keys came to hold them
         cells = speaking(run, results)
         return EARLIER if not cells else CONFIRMED if all(cell["holds"] for cell in cells) else STALE
     if found["editions"] != run.editions or not _as_stated(run, found):
