@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from demur.data import summarise
+from demur.data import Pools, summarise
 from demur.types import Candidate, Pool
 
 POOLS = [
@@ -21,6 +21,15 @@ def test_every_figure() -> None:
     assert found.question_words == {"min": 0, "25%": 0, "50%": 1, "75%": 3, "95%": 3, "max": 3}
     assert found.answer_words == {"min": 0, "25%": 1, "50%": 1, "75%": 2, "95%": 3, "max": 3}
     assert found.samples == tuple(POOLS)
+
+
+def test_answers_are_right_from_the_label_that_pools_name() -> None:
+    graded = Pools("x", (), lambda: iter(POOLS), relevant=2)
+    assert [(found.answerable, found.relevant) for found in (summarise(graded), summarise(POOLS))] == [
+        (1, 2),
+        (2, 1),
+    ]
+    assert summarise(POOLS, relevant=3).answerable == 1
 
 
 def test_three_samples_and_always_the_same() -> None:

@@ -60,7 +60,7 @@ def show(
 
     found = load(id)
     if isinstance(found, Pools):
-        summary = summarise(tracked(found.stream(), found.id, "pools"))
+        summary = summarise(tracked(found.stream(), found.id, "pools"), relevant=found.relevant)
         emit({"id": found.id, **asdict(summary)}) if json else _show_pools(found.id, summary)
     else:
         emit(_listed(found)) if json else _show_dataset(_listed(found))
@@ -153,7 +153,8 @@ def _show_pools(id: str, summary: Summary) -> None:
     )
     table = _table("", "")
     table.add_row("pools", f"{summary.pools:,}")
-    table.add_row("with a positive", f"{summary.answerable:,}")
+    lowest = f", from label {summary.relevant} on" * (summary.relevant > 1)
+    table.add_row(f"with a positive{lowest}", f"{summary.answerable:,}")
     table.add_row("with a positive and another", f"{summary.clean:,}")
     table.add_row("without candidates", f"{summary.without_candidates:,}")
     table.add_row("pairs", _stacked(f"{summary.pairs:,}", *shares))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from demur.data.datasets import relevant as lowest_right
 from demur.data.subsets import sample
 from demur.types import Pool
 
@@ -16,7 +17,10 @@ _QUANTILES = {"min": 0.0, "25%": 0.25, "50%": 0.5, "75%": 0.75, "95%": 0.95, "ma
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of a split or file. Of sizes, and lengths in words, the quantiles."""
+    """The figures of a split or file. Of sizes, and lengths in words, the quantiles.
+
+    Answers are right from the label `relevant` on; so many pools are `answerable`, and `clean`.
+    """
 
     pools: int
     pairs: int
@@ -31,11 +35,15 @@ class Summary:
     question_words: dict[str, int]
     answer_words: dict[str, int]
     samples: tuple[Pool, ...]
+    relevant: int = 1
 
 
-def summarise(pools: Iterable[Pool], samples: int = 3) -> Summary:
-    """The figures of some pools, which are read once and not kept, and `samples` of them, drawn by id."""
-    tally = _Tally()
+def summarise(pools: Iterable[Pool], samples: int = 3, relevant: int | None = None) -> Summary:
+    """The figures of some pools, which are read once and not kept, and `samples` of them, drawn by id.
+
+    Answers are right from the label `relevant` on, or else from the one that the pools name.
+    """
+    tally = _Tally(lowest_right(pools) if relevant is None else relevant)
     drawn = tuple(sample(tally.seen(pools), samples))
     counts, sizes = tally.counts, tally.sizes
     return Summary(
@@ -52,13 +60,15 @@ def summarise(pools: Iterable[Pool], samples: int = 3) -> Summary:
         question_words=_quantiles(tally.questions),
         answer_words=_quantiles(tally.answers),
         samples=drawn,
+        relevant=tally.relevant,
     )
 
 
 class _Tally:
     """What is counted while pools pass by."""
 
-    def __init__(self) -> None:
+    def __init__(self, relevant: int) -> None:
+        self.relevant = relevant
         self.counts: Counter[str] = Counter()
         self.labels: Counter[int | None] = Counter()
         self.ids: set[str] = set()
@@ -73,8 +83,9 @@ class _Tally:
             self.questions.append(len(pool.question.split()))
             self.answers.extend(len(text.split()) for text in pool.answers)
             self.labels.update(pool.labels)
-            self.counts["answerable"] += pool.positives > 0
-            self.counts["clean"] += 0 < pool.positives < len(pool)
+            right = sum(label is not None and label >= self.relevant for label in pool.labels)
+            self.counts["answerable"] += right > 0
+            self.counts["clean"] += 0 < right < len(pool)
             self.counts["repeated"] += len(pool) - len({candidate.id for candidate in pool.candidates})
             yield pool
 

@@ -57,6 +57,8 @@ class Cell:
     """How many cells of its kind were run again."""
     relevant: int = 1
     """The lowest label of a right answer; gains of nDCG count all labels."""
+    title: str = ""
+    """What the row is shown as; its name may be that of the system whose place it takes."""
 
 
 def home() -> Path:
@@ -267,4 +269,5 @@ def cells(table: Table, results: Path, only: Sequence[str] = ()) -> Iterator[Cel
                     origin=next((each for each in earlier.WORST if each in origins), "") if figure else "",
                     confirmed=of_kind,
                     relevant=relevant,
+                    title=row.shown,
                 )

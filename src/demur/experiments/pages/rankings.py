@@ -170,10 +170,11 @@ def _places(table: Table, columns: Sequence[Column], results: Path) -> Iterator[
     for column in columns:
         for row in table.row:
             cell, name = by_place[row.name, column.name], row.name.removesuffix(f", {LARGE}")
+            called = row.shown.removesuffix(f", {LARGE}")
             beside = by_place.get((name, column.name), cell)  # the small one, of which the paper's figure is
             published = beside.published if cell.published is None else cell.published
             if cell.mean is not None and published is not None:
-                shown = name if len(columns) == 1 else f"{name} ({column.name})"
+                shown = called if len(columns) == 1 else f"{called} ({column.name})"
                 yield Place(shown, network(row), cell, published, kept(table, row, column, results))
 
 
