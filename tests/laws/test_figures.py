@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -221,3 +222,18 @@ def test_a_check_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
             broken(tmp_path, wrong)
     with pytest.raises(DataError, match="no pools in common"):
         broken(tmp_path, "bm25 >> probe")
+
+
+def test_what_findings_say_of_the_robustness_suite_is_so() -> None:
+    """Its results are no cells of a table, which a claim could name."""
+    said = " ".join((figures.ROOT / "docs" / "templates" / "findings.md").read_text("utf-8").split())
+    suite = json.loads((figures.ROOT / "results" / "robust" / "wikiqa" / "robust.json").read_text("utf-8"))
+    of = {
+        family: [one for one in suite["findings"] if one["family"] == family]
+        for family in ("beside", "overlap")
+    }
+    assert "one network each, the two are not told apart under any of the changes." in said
+    beside_tanda = [one["adjusted"] for one in of["beside"] if one["ranker"] == "scan"]
+    assert beside_tanda and min(beside_tanda) >= claims.LEVEL
+    assert "All models, `mini` too, are far better where shared words point to a right answer" in said
+    assert len(of["overlap"]) == len(suite["rankers"]) and all(one["high"] < 0 for one in of["overlap"])

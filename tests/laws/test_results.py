@@ -18,6 +18,7 @@ from demur.files import whole
 
 RESULTS = Path(__file__).parents[2] / "results"
 
+
 def test_no_result_names_a_folder() -> None:
     files = [path for ending in ("json", "jsonl", "jsonl.gz") for path in RESULTS.rglob(f"*.{ending}")]
     assert files

@@ -23,6 +23,7 @@ class Summary:
     """
 
     pools: int
+    relevant: int
     pairs: int
     answerable: int
     clean: int
@@ -35,7 +36,6 @@ class Summary:
     question_words: dict[str, int]
     answer_words: dict[str, int]
     samples: tuple[Pool, ...]
-    relevant: int = 1
 
 
 def summarise(pools: Iterable[Pool], samples: int = 3, relevant: int | None = None) -> Summary:
@@ -48,6 +48,7 @@ def summarise(pools: Iterable[Pool], samples: int = 3, relevant: int | None = No
     counts, sizes = tally.counts, tally.sizes
     return Summary(
         pools=len(sizes),
+        relevant=tally.relevant,
         pairs=sum(sizes),
         answerable=counts["answerable"],
         clean=counts["clean"],
@@ -60,7 +61,6 @@ def summarise(pools: Iterable[Pool], samples: int = 3, relevant: int | None = No
         question_words=_quantiles(tally.questions),
         answer_words=_quantiles(tally.answers),
         samples=drawn,
-        relevant=tally.relevant,
     )
 
 
