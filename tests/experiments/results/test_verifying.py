@@ -200,6 +200,10 @@ def test_rows_that_took_long_are_left_out(filled: tuple[Table, Path]) -> None:
     assert rows(60) == set(), "one of its seeds took longer, maybe to make what all share"
     made_earlier(results, seconds=None)
     assert "bm25" not in rows(1e9), "it does not say how long it took"
+    again = {"holds": True, "earlier": True, "seconds": 12.0}
+    (results / earlier.RECORD).write_text(json.dumps({LEXICAL: [again]}))
+    assert "bm25" in rows(12) and "bm25" not in rows(11), "but another of its kind does"
+    (results / earlier.RECORD).unlink()
     with pytest.raises(UsageError, match=r"no row here says that its runs took at most 0\.5 minutes"):
         verify_tables([table], results, 9, 0, (), (), False, False, 0.5)
     with pytest.raises(UsageError, match="--within is for the cells that --verify draws"):

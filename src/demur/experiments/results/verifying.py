@@ -81,8 +81,9 @@ def drawn(
 
     Of each family those come first that are still to be confirmed, then those that are; what the editions of
     today made comes last. To `confirm`, the families are taken in that order too. What took more than
-    `within` seconds, or stands on a model that did, is left out; so is what does not say how long it took,
-    and what is out of date, which comes out otherwise when it is made anew.
+    `within` seconds, or stands on a model that did, is left out; of a result that does not say, what was run
+    again of its kind does, and where nothing was, it is left out. So is what is out of date, which comes out
+    otherwise when it is made anew.
     """
     there = [
         run
@@ -126,8 +127,14 @@ def _longest(every: Sequence[Run], results: Path) -> dict[tuple[str, ...], float
     for run in every:
         if found := stored_result(run, results):
             for each in _made(run):
-                took[each] = max(took.get(each, 0.0), found.get("seconds", math.inf))
+                took[each] = max(took.get(each, 0.0), found.get("seconds", _again_took(run, results)))
     return took
+
+
+def _again_took(run: Run, results: Path) -> float:
+    """The seconds of the longest run of this kind that was run again, in other columns maybe."""
+    cells = earlier.record(results).get(earlier.family(run), ())
+    return max((cell["seconds"] for cell in cells), default=math.inf)
 
 
 def again(
