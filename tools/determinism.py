@@ -59,7 +59,7 @@ which on another processor, or with another number of threads, turns many of the
 are the same then, but a net that learns from the vectors is another net. Since edition 2 each direction
 points to where it reaches furthest, is worked out in double precision, and is the same but for last digits
 (`word vectors` above). What nets made of vectors of edition 1 is out of date until it is made again, and
-marked as that where its result names editions. Results made since then hold hashes of the word vectors that
+marked as that. Results made since then hold hashes of the word vectors that
 they stand on.
 
 One recipe and seed come to other weights on another machine. Rows that share an earlier stage, such as the
