@@ -57,6 +57,9 @@ def test_what_most_of_the_baselines_runs_have_is_usual(tmp_path: Path) -> None:
     assert "than most have TANDA (plain: seed 0). How" in starts.note(toy, tmp_path)
     keep(tmp_path, toy, "SCAN", "plain", values, 1, model_hashes=of("old", "s"))
     assert "TANDA (plain: seed 0); SCAN (plain: seed 1)." in starts.note(toy, tmp_path)
+    alone = starts.note(toy, tmp_path, {("SCAN", "plain")})
+    assert "SCAN (plain: seed 1)." in alone and "TANDA" not in alone, "of what is shown"
+    assert starts.note(toy, tmp_path, {("focal", "plain")}) == ""
 
 
 def test_a_row_that_starts_others_and_a_model_in_braces_are_held_against_them(

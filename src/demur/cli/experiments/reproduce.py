@@ -152,7 +152,7 @@ def _show(table: Table, cells: list[Cell], results: Path) -> None:
         console.print(legend(table), style="dim")
     if origins := earlier.legend(cells):
         console.print(f"{origins}.", style="dim")
-    if begun := note(table, results):
+    if begun := note(table, results, {(cell.row, cell.column) for cell in cells}):
         console.print(begun, style="dim")
     console.print(table.differs, style="dim")
 

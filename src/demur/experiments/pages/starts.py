@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,11 +30,12 @@ class Stage:
     """Whether it is the last before the run's own training, or a model that the run names."""
 
 
-def note(table: Table, results: Path) -> str:
+def note(table: Table, results: Path, shown: Collection[tuple[str, str]] | None = None) -> str:
     """What to say of rows whose shared stages were trained more than once; nothing where all is one training.
 
     Rows are held against others of their column. Where of no run of a stage the weights are known, as in
-    results from before they were written down, nothing is said.
+    results from before they were written down, nothing is said. If not all rows and columns are `shown`, only
+    those that are.
     """
     others: list[_Place] = []
     unknown: list[_Place] = []
@@ -47,6 +48,8 @@ def note(table: Table, results: Path) -> str:
         others += [each.of for each in stages if each.weights not in ("", usual)]
         unknown += [each.of for each in stages if each.start and not each.weights]
     unknown = [place for place in unknown if place not in others]
+    if shown is not None:
+        others, unknown = ([place for place in each if place[:2] in shown] for each in (others, unknown))
     parts = [f"other initial weights than most have {_named(table, others)}"] if others else []
     parts += [f"those of {_named(table, unknown)} are not known"] if unknown else []
     if not parts:
