@@ -27,7 +27,7 @@ from tools.make_evidence import COLUMNS, CONVENTION, MEASURE, RESULTS, ROOT, kep
 LOST = RESULTS / "advice" / "lost.json"
 SETS = ("WikiQA", "TrecQA", "SelQA", "SemEval 2016", "Yahoo CQA", "InsuranceQA", "ANTIQUE")
 SIZES = (8, 20, 80)
-REPLAYS = 400
+REPLAYS = 2000
 FEWER: dict[object, int] = {rules.by_significance: 200}
 """Replays of a rule that takes long."""
 GOAL, AT = 0.02, 20
