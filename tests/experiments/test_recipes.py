@@ -176,8 +176,9 @@ def toy(table: Table, folder: Path) -> Table:
         for each in table.row
     ]
     model = [
-        dataclasses.replace(each, stage=[toy_stage(stage, animals) for stage in each.stage])
+        dataclasses.replace(each, stage=[toy_stage(stage, seen) for stage in each.stage])
         for each in table.model
+        for seen in [questions(folder) if "tasks=read" in each.trainer else animals]
     ]
     vectors = [
         dataclasses.replace(each, data=[animals], width=8, min_count=1, epochs=1) for each in table.vectors
@@ -185,18 +186,7 @@ def toy(table: Table, folder: Path) -> Table:
     if any(
         each.reader for each in table.row
     ):  # its readers were drawn, and not learnt: what learns them is tried elsewhere
-        words = [("ship", [{"text": "ship", "answer_start": 0}]), ("cape", [])]
-        read = [
-            Pool(
-                str(n),
-                f"cat w{n}?",
-                Pool.of("", [f"{word} "], [int(bool(golds))]).candidates,
-                {"answers": golds},
-            )
-            for n, (word, golds) in enumerate(words * 12)
-        ]
-        formats.write_pools(folder / "read.jsonl", read)
-        here = str(folder / "read.jsonl")
+        here = questions(folder)
         column = [
             dataclasses.replace(each, data=here, fit=here if each.fit else "", train=here) for each in column
         ]
@@ -209,6 +199,19 @@ def toy(table: Table, folder: Path) -> Table:
     if len(column) < len(table.column):  # a paper's figures alone stand under the others
         parts["published"] = []
     return dataclasses.replace(table, **parts, splits=table.splits and 5)
+
+
+def questions(folder: Path) -> str:
+    """A file of questions as SQuAD's, with an answer in the one passage or none."""
+    words = [("ship", [{"text": "ship", "answer_start": 0}]), ("cape", [])]
+    read = [
+        Pool(
+            str(n), f"cat w{n}?", Pool.of("", [f"{word} "], [int(bool(golds))]).candidates, {"answers": golds}
+        )
+        for n, (word, golds) in enumerate(words * 12)
+    ]
+    formats.write_pools(folder / "read.jsonl", read)
+    return str(folder / "read.jsonl")
 
 
 def toy_stage(stage: Stage, animals: str, epochs: int = 1) -> Stage:
