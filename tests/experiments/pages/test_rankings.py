@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from demur.evaluation.comparison.significance import holm, permutation
+from demur.experiments import tables
 from demur.experiments.pages import rankings
 from demur.experiments.pages.rankings import APART, HOLDS, REVERSED
 from demur.experiments.recipe import Column, Published, Row, Stage, Table
@@ -156,3 +157,23 @@ def test_few_rows_are_not_ranked_and_rows_without_figures_are_left_out(tmp_path:
     said = rankings.block([two], tmp_path)
     assert "With our network of 22M too few rows have both figures to rank: SCAN and TANDA." in said
     assert "(#table1)" not in said and "BERT" not in said and "RE2" not in said
+
+
+def test_a_row_is_called_what_it_is_and_not_whose_place_it_takes(tmp_path: Path) -> None:
+    plain = of()
+    titled = dataclasses.replace(
+        plain,
+        row=[
+            dataclasses.replace(row, title="MiniLM, in BERT's place" if row.name == "BERT" else "")
+            for row in plain.row
+        ],
+    )
+    for row in NAMES:
+        keep(tmp_path, titled, row, "plain", around(0.5))
+    assert "| MiniLM, in BERT's place |" in rankings.block([titled], tmp_path)
+    assert {cell.row: cell.title for cell in tables.cells(titled, tmp_path)} == {
+        "SCAN": "SCAN",
+        "TANDA": "TANDA",
+        "BERT": "MiniLM, in BERT's place",
+        "RE2": "RE2",
+    }
