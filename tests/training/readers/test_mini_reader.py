@@ -15,9 +15,10 @@ from demur.rankers.opening import save
 from demur.reading.readers.mini_torch import MiniTorch, batch_of
 from demur.training.objectives.mini import reading_loss
 from demur.training.readers import mini_examples
+from demur.training.readers.larger_reader import LargerReader
 from demur.training.readers.mini import Mini
 from demur.training.readers.mini_examples import Part
-from demur.training.readers.mini_windows import Example, LargerReader, parts
+from demur.training.readers.mini_windows import Example, parts
 from demur.training.readers.trainers import SpanReader
 from demur.types import Candidate, Pool
 from laws import toys

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from demur.training.objectives.pool_losses import listwise
+from demur.training.objectives.reading import differing
 from demur.training.readers.mini_teacher import LABELS
 from demur.types import FloatArray
 
@@ -54,7 +55,7 @@ def reading_loss(
     wanted = torch.tensor(places, device=scores.device)  # b × 2
     loss = 2 * cross_entropy(_among(spans, there), wanted.flatten())  # of starts and of ends
     if told is not None:
-        loss = torch.lerp(loss, 2 * _differing(spans, there, told, wanted), 1 - labels)
+        loss = torch.lerp(loss, 2 * differing(spans, there, told, wanted).mean(), 1 - labels)
     if layers.shape[1]:
         count = layers.shape[1]
         shown = _among(layers, there[:, None].expand(-1, count, -1))
@@ -66,14 +67,6 @@ def reading_loss(
             true = torch.where(told.sum((1, 2)) > 0, torch.lerp(true, answered.to(true), 1 - labels), true)
         loss = loss + binary_cross_entropy_with_logits(scores, true)
     return loss
-
-
-def _differing(spans: Tensor, there: Tensor, told: Tensor, wanted: Tensor) -> Tensor:
-    """How far spans are from what was told, in the mean of all sides; from labels where nothing was."""
-    by_label = torch.zeros_like(told).scatter_(2, wanted[:, :, None], 1.0)
-    shares = torch.where(told.sum(-1, keepdim=True) > 0, told, by_label)
-    logs = torch.log_softmax(spans.masked_fill(~there[:, None], -torch.inf), -1)
-    return -(shares * logs.masked_fill(~there[:, None], 0.0)).sum(-1).mean()
 
 
 def _among(logits: Tensor, there: Tensor) -> Tensor:

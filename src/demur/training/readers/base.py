@@ -8,7 +8,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -17,15 +17,19 @@ from demur.embedders.encoders.loading import device_named
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
 from demur.reading.published import answer_of, golds
-from demur.reading.readers.network import NetworkReader, Window
+from demur.reading.readers.network import NetworkReader
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import NEVER
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
-from demur.training.readers.examples import best_threshold, examples_of, measured
-from demur.types import IntArray, Pool
+from demur.training.readers.examples import Lesson, best_threshold, examples_of, measured
+from demur.training.readers.larger_reader import LargerReader
+from demur.training.readers.mini_teacher import LABELS
+from demur.types import Pool
 
 if TYPE_CHECKING:
     import torch
+
+    from demur.reading.readers.span_reader import SpanReader
 
 ALWAYS = 1e6
 """The threshold of a reader that has never seen a question without an answer, and so always gives one."""
@@ -53,6 +57,9 @@ class ReaderTrainer(Trainer):
     device: str
     until: int
     quick: bool = False
+    together: bool = False
+    sure: float = 0.0
+    reader: str = ""
 
     def _checked(self) -> None:
         precision.check(self.precision)
@@ -70,7 +77,8 @@ class ReaderTrainer(Trainer):
 
     def sees(self, pool: Pool) -> list[Any]:
         """What of a pool the result depends on: the answers too."""
-        return [*super().sees(pool), pool.extra.get("answers")]
+        margin = [pool.extra.get("align_margin")] if self.sure else []
+        return [*super().sees(pool), pool.extra.get("answers"), *margin]
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """Raise an error if a question has not one passage and its answers, or there are no questions."""
@@ -112,7 +120,14 @@ class ReaderTrainer(Trainer):
             network, tokenizer = begun.fresh()
             network.to(device)
             self.freeze(network)
-            windows, targets = examples_of(begun, network, tokenizer, pools)
+            lesson = Lesson.of(*examples_of(begun, network, tokenizer, pools), self.together)
+            if self.sure:
+                lesson = lesson.counting(pools, self.sure)
+            larger = LargerReader(self.reader, device) if self.reader else None
+            if larger:
+                pairs = [(pool.question, pool.answers[0]) for pool in pools]
+                read = larger.beside(lesson.windows, pairs, cast("SpanReader", begun))
+                lesson = dataclasses.replace(lesson, read=read)
             judge = None
             if self.early not in NEVER and dev:
                 looked_at = _with(begun, device=device).holding(network, tokenizer)
@@ -121,7 +136,7 @@ class ReaderTrainer(Trainer):
             if checkpoints is not None:
                 checkpoints.mkdir(parents=True, exist_ok=True)
                 named = checkpoints / f"{self._key(pools, start, dev if judge else ())}.safetensors"
-            self._fit(begun, network, windows, targets, judge, named, report)
+            self._fit(begun, network, lesson, larger, judge, named, report)
         taught = begun.holding(network.to(device_named(begun.device)), tokenizer)
         if self.null in NEVER or threshold == ALWAYS or all(map(golds, dev)):
             return taught
@@ -131,25 +146,39 @@ class ReaderTrainer(Trainer):
         self,
         begun: NetworkReader,
         network: torch.nn.Module,
-        windows: Sequence[Window],
-        targets: IntArray,
+        lesson: Lesson,
+        larger: LargerReader | None,
         judge: Callable[[], float] | None,
         checkpoint: Path | None,
         report: Reporter,
     ) -> None:
         import torch
-        from torch.nn.functional import cross_entropy
 
-        device = next(network.parameters()).device
+        from demur.training.objectives import reading
+
+        device, units = next(network.parameters()).device, lesson.units
 
         def loss_of(step: Step) -> tuple[torch.Tensor, int]:
-            starts, ends, _ = begun.forward(network, [windows[place] for place in step])
-            wanted = torch.from_numpy(targets[step]).to(device)
-            return cross_entropy(starts, wanted[:, 0]) + cross_entropy(ends, wanted[:, 1]), len(step)
+            places = [place for unit in step for place in units[unit]]
+            starts, ends, _ = begun.forward(network, [lesson.windows[place] for place in places])
+            wanted = torch.from_numpy(lesson.targets[places]).to(device)
+            if self.together:
+                each = reading.of_passages(starts, ends, wanted, [len(units[unit]) for unit in step])
+            else:
+                each = reading.of_windows(starts, ends, wanted)
+            if larger:
+                there = starts > -torch.inf
+                told = larger.told([lesson.read[place] for place in places], there)
+                by_reader = reading.differing(torch.stack([starts, ends], 1), there, told, wanted).sum(1)
+                each = torch.lerp(each, by_reader, 1 - LABELS)
+            if lesson.counts is not None:
+                each = each * torch.from_numpy(lesson.counts[list(step)]).to(each)
+            return each.mean(), len(places)
 
-        lengths, ones = np.array([window.length for window in windows]), [1] * len(windows)
+        lengths = np.array([max(lesson.windows[place].length for place in unit) for unit in units])
+        sizes = [len(unit) for unit in units]
         orders = [
-            list(steps_of(lengths, ones, self.tokens, self.seed, epoch)) for epoch in range(self.epochs)
+            list(steps_of(lengths, sizes, self.tokens, self.seed, epoch)) for epoch in range(self.epochs)
         ]
         schedule = Schedule(
             self.learning_rate,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from demur.reading.one_pass import OnePassReader
 from demur.reading.published import answer_of
 from demur.reading.readers.network import NetworkReader, Window
 from demur.reading.spans import covering
-from demur.types import IntArray, Pool
+from demur.types import FloatArray, IntArray, Pool
 
 if TYPE_CHECKING:
     import torch
@@ -27,10 +29,46 @@ _NO_PLACES = np.zeros((0, 2), np.int64)
 _NOT_FAIR = np.zeros(0, np.bool_)
 
 
+@dataclass(frozen=True)
+class Lesson:
+    """What a reader learns from: all windows, and which of them count together."""
+
+    windows: Sequence[Any]
+    targets: IntArray
+    units: Sequence[Sequence[int]]
+    """The places of windows that have a loss together: those of a passage, or each by itself."""
+    counts: FloatArray | None = None
+    """How much each unit counts; None where all count alike."""
+    read: Sequence[Any] = ()
+    """Each window as a reader takes it that teaches, if one does."""
+
+    @classmethod
+    def of(cls, windows: Sequence[Window], targets: IntArray, together: bool) -> Lesson:
+        """Windows, those of a passage together or each by itself."""
+        if not together:
+            return cls(windows, targets, [[place] for place in range(len(windows))])
+        places = itertools.groupby(range(len(windows)), key=lambda place: windows[place].pair)
+        return cls(windows, targets, [list(some) for _, some in places])
+
+    def counting(self, pools: Sequence[Pool], sure: float) -> Lesson:
+        """The same, where questions without an answer count by how surely they are their passage's."""
+        each = [trust(pools[self.windows[unit[0]].pair], sure) for unit in self.units]
+        return dataclasses.replace(self, counts=np.array(each))
+
+
+def trust(pool: Pool, sure: float) -> float:
+    """How much a question counts: in full, or less if its `align_margin` is below `sure`; nothing at 0."""
+    margin = float(pool.extra.get("align_margin", sure))
+    return min(max(margin / sure, 0.0), 1.0)
+
+
 def examples_of(
     reader: NetworkReader, network: torch.nn.Module, tokenizer: Any, pools: Sequence[Pool]
 ) -> tuple[list[Window], IntArray]:
-    """All windows of some pools, without what training does not need, and the positions they should say."""
+    """All windows of some pools, without what training does not need, and the positions they should say.
+
+    The pair of each is the number of its pool.
+    """
     windows: list[Window] = []
     targets: list[tuple[int, int]] = []
     for at in range(0, len(pools), _TOGETHER):
@@ -39,7 +77,9 @@ def examples_of(
         pairs = [(pool.question, pool.answers[0]) for pool in some]
         for window in reader.windows(network, tokenizer, pairs):
             targets.append(target(window, answers[window.pair]))
-            windows.append(dataclasses.replace(window, places=_NO_PLACES, fair=_NOT_FAIR))
+            windows.append(
+                dataclasses.replace(window, pair=at + window.pair, places=_NO_PLACES, fair=_NOT_FAIR)
+            )
     return windows, np.array(targets, np.int64)
 
 

@@ -26,10 +26,11 @@ from demur.reading.readers.mini_torch import MiniTorch, batch_of
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
 from demur.training.readers.added_negatives import add_negatives
+from demur.training.readers.larger_reader import LargerReader
 from demur.training.readers.mini_examples import Parts, alone, is_reading, longest_of, ranking
 from demur.training.readers.mini_faq import entries
 from demur.training.readers.mini_teacher import LABELS, shares, shares_of_teacher
-from demur.training.readers.mini_windows import Example, LargerReader, pairs, parts
+from demur.training.readers.mini_windows import Example, pairs, parts
 from demur.types import FloatArray, Pool
 
 if TYPE_CHECKING:

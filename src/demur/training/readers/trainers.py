@@ -12,6 +12,7 @@ from demur.errors import UsageError
 from demur.precision import of_made
 from demur.rankers.base import Ranker
 from demur.reading import vocabulary
+from demur.reading.opening import reader as opened
 from demur.reading.readers.bidaf import Bidaf as BidafReader
 from demur.reading.readers.span_reader import SpanReader as TransformerReader
 from demur.training.readers.base import ReaderTrainer
@@ -32,6 +33,12 @@ class SpanReader(ReaderTrainer):
     every question has an answer, the reader will always give one. With `quick` attention has no dropout,
     which on a CPU saves a tenth of the time, and more where texts are long. With `until`, training ends after
     so many of the `epochs`, at the learning rates of all of them: a snapshot of the longer training.
+
+    With `together` the windows of a passage are learnt as they are read, one softmax over all of them; else
+    each is by itself. With `sure`, questions without an answer whose `align_margin` (as the rebuilt train
+    split has it) is below that count less, down to nothing at 0. `reader` is another reader, such as a folder
+    of a span-reader: half of what is learnt is where that one thinks the answer starts and ends, and whether
+    there is one.
     """
 
     name: ClassVar[str] = "span-reader"
@@ -51,11 +58,23 @@ class SpanReader(ReaderTrainer):
     quick: bool = False
     null: str = ""
     until: int = 0
+    together: bool = False
+    sure: float = 0.0
+    reader: str = ""
 
     def __post_init__(self) -> None:
         self._checked()
         if self.max_length < 16 or self.stride < 1:
             raise UsageError("max_length must be 16 or more, and stride 1 or more")
+        if not self.sure >= 0:
+            raise UsageError(f"sure={self.sure:g} must be an align_margin of 0 or more; 0 is off")
+        if self.together and self.reader:
+            raise UsageError("a reader teaches each window by itself; leave out together, or reader=…")
+
+    @property
+    def depends(self) -> str:
+        """A hash of the reader that teaches, if there is one."""
+        return opened(self.reader).fingerprint if self.reader else super().depends
 
     def begun(self, start: Ranker | None, pools: Sequence[Pool]) -> TransformerReader:
         """The reader whose network learns."""
