@@ -36,7 +36,9 @@ INTRODUCTION = """# How good the advice is
 `demur advise` chooses a method by its MAP on your labelled questions, shrunk towards what it reached on
 other data, and takes a simpler one only where that is within .004 of the best. This page says what such a
 choice costs: how far the MAP of the chosen method is below that of the best one, on datasets where that is
-known. The first rule of each table is that of `demur advise`; of the others, *the simplest not significantly worse* takes the simplest method that a permutation test does not tell from the best (it was the rule of `demur advise` once), and has 200 replays.
+known. The first rule of each table is that of `demur advise`; of the others, *the simplest not significantly
+worse* takes the simplest method that a permutation test does not tell from the best (it was the rule of
+`demur advise` once), and has 200 replays.
 
 Each replay draws 8, 20 or 80 of a dataset's questions (with replacement, as if there were endlessly many of
 their kind), looks up what each method got on them in the results that are kept, and lets a rule choose.

@@ -35,7 +35,8 @@ and the mean of one over the place of the first right one (MRR).
 
 [All sets, each part alone, and how often a gate was wrong](docs/asking.md). {speed}
 [More on speed](docs/speed.md). `mini` alone ranks with a MAP of {ranked}
-(it learnt from train splits of the first three, in which a few of these test questions stand, too); [other rankers beside it](docs/results/mini.md#table1).
+(it learnt from train splits of the first three, in which a few of these test questions stand, too);
+[other rankers beside it](docs/results/mini.md#table1).
 
 What the models are for, what they learnt from and where they fail is in their cards:
 [`mini`](src/demur/models/mini/README.md), [`encoder`](src/demur/models/encoder/README.md), [the gates of
