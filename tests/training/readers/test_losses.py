@@ -80,7 +80,7 @@ def test_windows_of_a_passage_share_one_softmax(shown: tuple[int, ...]) -> None:
         right = sum(side[row, wanted[row, column]].exp() for row in shown) if shown else none
         by_hand -= float(torch.log(right / whole))
     assert loss.item() == pytest.approx(by_hand, rel=1e-5)
-    loss.sum().backward()
+    loss.sum().backward()  # type: ignore[no-untyped-call]
     assert starts.grad is not None and torch.isfinite(starts.grad).all() and starts.grad.abs().sum() > 0
 
 
