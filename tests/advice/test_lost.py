@@ -70,8 +70,6 @@ def test_the_page_says_whether_the_goal_is_met() -> None:
     assert page.count("## MAP lost with") == 3
     said = "By its mean the first rule, that of `demur advise`, misses it on WikiQA. Of the other rules"
     assert said in page
-        "By its mean the first rule, that of `demur advise`, misses it on WikiQA. Of the other rules" in page
-    )
     lost = json.loads(advised.LOST.read_text("utf-8"))["lost"]
     for rule, sets in list(lost.items())[1:]:
         meets = all(sizes[str(advised.AT)]["mean"] <= advised.GOAL for sizes in sets.values())
