@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from demur.processor import Processor
-from tools import figures, speed
+from tools import figures, overlaps, speed
 from tools.asked import answered
 from tools.cards import table
 
@@ -26,6 +26,12 @@ RANKED = {
     "SemEval 2016": "semeval2016",
     "SelQA": "selqa",
 }
+TESTS = {
+    "WikiQA": "wikiqa/test",
+    "TrecQA": "trecqa/test",
+    "SemEval 2016": "semeval2016/test",
+    "SelQA": "selqa/test",
+}
 _QUICK = "asked by meaning: each question after"
 _FIRST = "demur ask by meaning, process and all"
 _TEXT = """How good `demur ask` is where what is asked has the answer: how often the first passage is right,
@@ -35,7 +41,7 @@ and the mean of one over the place of the first right one (MRR).
 
 [All sets, each part alone, and how often a gate was wrong](docs/asking.md). {speed}
 [More on speed](docs/speed.md). `mini` alone ranks with a MAP of {ranked}
-(it learnt from train splits of the first three, in which a few of these test questions stand, too);
+(it learnt from train splits of the first three; among what it learnt from are {met}, too);
 [other rankers beside it](docs/results/mini.md#table1).
 
 What the models are for, what they learnt from and where they fail is in their cards:
@@ -47,7 +53,15 @@ def models() -> str:
     """The passage."""
     maps = {name: _map(column) for name, column in RANKED.items()}
     *most, last = (f"{value:.3f} on {name}" for name, value in maps.items())
-    return _TEXT.format(asked=_asked(), ranked=f"{', '.join(most)} and {last}", speed=" ".join(_speeds()))
+    return _TEXT.format(
+        asked=_asked(), ranked=f"{', '.join(most)} and {last}", met=_met(), speed=" ".join(_speeds())
+    )
+
+
+def _met() -> str:
+    """How many test questions are among what `mini` learnt from, of the sets that have any."""
+    counts = {name: overlaps.count("mini", test, "questions") for name, test in TESTS.items()}
+    return " and ".join(f"{count} of {name}'s test questions" for name, count in counts.items() if count)
 
 
 def _asked() -> str:

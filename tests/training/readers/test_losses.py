@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from demur.errors import UsageError
 from demur.rankers.opening import save
 from demur.training.objectives.reading import of_passages, of_windows
-from demur.training.readers.examples import Lesson, examples_of, measured
+from demur.training.readers.examples import Lesson, examples_of, measured, trust
 from demur.training.readers.trainers import SpanReader
 from demur.types import Candidate, Pool
 from laws import toys
@@ -111,6 +111,22 @@ def test_questions_count_by_how_surely_they_are_of_their_passage() -> None:
     pools = [asked(1), asked(3, False, -2.0), asked(6, False, 10.0), asked(9, False, 90.0), asked(12, False)]
     lesson = Lesson.of(*examples_of(begun, *begun.fresh(), pools), together=False)
     assert lesson.counting(pools, 40.0).counts == pytest.approx([1, 0, 0.25, 1, 1])
+    whole = Lesson.of(lesson.windows, lesson.targets, together=True)
+    assert whole.counting(pools, 40.0).counts == pytest.approx([1, 0, 0.25, 1, 1])
+    answered = replace(asked(1), extra={**asked(1).extra, "align_margin": -5.0})
+    assert trust(answered, 40.0) == 1, "a margin is of questions without an answer alone"
+
+
+@pytest.mark.parametrize("margin", ["high", True, float("nan"), [1.0]])
+def test_a_margin_that_is_no_number_is_one_line(margin: Any) -> None:
+    bad = replace(asked(30, False), extra={**asked(30, False).extra, "align_margin": margin})
+    with pytest.raises(UsageError, match=r"question '30' has an align_margin of .*; make it a number"):
+        SpanReader(**QUICK, sure=20.0).train([*POOLS, bad])
+
+
+def test_trust_in_questions_that_have_no_margin_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"so sure=20 would do nothing; leave it out"):
+        SpanReader(**QUICK, sure=20.0).train(POOLS)
 
 
 def test_a_question_that_counts_for_nothing_teaches_nothing() -> None:

@@ -21,7 +21,7 @@ from demur.reading.readers.network import NetworkReader
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import NEVER
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
-from demur.training.readers.examples import Lesson, best_threshold, examples_of, measured
+from demur.training.readers.examples import Lesson, best_threshold, examples_of, margin_of, measured
 from demur.training.readers.larger_reader import LargerReader
 from demur.training.readers.mini_teacher import LABELS
 from demur.types import Pool
@@ -86,6 +86,11 @@ class ReaderTrainer(Trainer):
             raise UsageError("there are no questions, so nothing can be learnt; name data that has some")
         for pool in pools:
             answer_of(pool)
+        if self.sure and all(margin is None for margin in [margin_of(pool) for pool in pools]):
+            what = (
+                f"no question without an answer has an align_margin, so sure={self.sure:g} would do nothing"
+            )
+            raise UsageError(f"{what}; leave it out")
         if self.early not in NEVER or self.null not in NEVER:
             for pool in dev:
                 golds(pool)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -57,9 +58,21 @@ class Lesson:
 
 
 def trust(pool: Pool, sure: float) -> float:
-    """How much a question counts: in full, or less if its `align_margin` is below `sure`; nothing at 0."""
-    margin = float(pool.extra.get("align_margin", sure))
-    return min(max(margin / sure, 0.0), 1.0)
+    """How much a question counts: in full, or less if its margin is below `sure`; nothing at 0."""
+    margin = margin_of(pool)
+    return 1.0 if margin is None else min(max(margin / sure, 0.0), 1.0)
+
+
+def margin_of(pool: Pool) -> float | None:
+    """By how much a question without an answer is its passage's more than others', where its data say so."""
+    found = pool.extra.get("align_margin")
+    if found is None or answer_of(pool) is not None:
+        return None
+    if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
+        raise UsageError(
+            f"question {pool.id!r} has an align_margin of {found!r}; make it a number, or leave out sure=…"
+        )
+    return float(found)
 
 
 def examples_of(

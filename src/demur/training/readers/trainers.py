@@ -34,11 +34,11 @@ class SpanReader(ReaderTrainer):
     which on a CPU saves a tenth of the time, and more where texts are long. With `until`, training ends after
     so many of the `epochs`, at the learning rates of all of them: a snapshot of the longer training.
 
-    With `together` the windows of a passage are learnt as they are read, one softmax over all of them; else
-    each is by itself. With `sure`, questions without an answer whose `align_margin` (as the rebuilt train
-    split has it) is below that count less, down to nothing at 0. `reader` is another reader, such as a folder
-    of a span-reader: half of what is learnt is where that one thinks the answer starts and ends, and whether
-    there is one.
+    With `together` the windows of a passage are learnt as they are read, one softmax over all of them, in one
+    step however many they are; else each is by itself. With `sure`, questions without an answer whose
+    `align_margin` (as the rebuilt train split has it) is below that count less, down to nothing at 0.
+    `reader` is another reader, such as a folder of a span-reader: half of what is learnt is where that one
+    thinks the answer starts and ends, and whether there is one.
     """
 
     name: ClassVar[str] = "span-reader"
