@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import filelock
@@ -12,7 +13,7 @@ import pytest
 
 from demur import files
 from demur.errors import DataError, DemurError, MissingExtra, NoThreshold, UnknownName, UsageError, require
-from demur.files import is_pipe, lines, locked, replacing, sha256, whole
+from demur.files import in_turn, is_pipe, lines, locked, replacing, sha256, whole
 
 
 def test_lines_are_numbered_without_their_ends(tmp_path: Path) -> None:
@@ -176,6 +177,24 @@ def test_one_run_at_a_time_holds_a_lock(tmp_path: Path) -> None:
         raise ZeroDivisionError
     with locked(lock, "nobody is there"):
         assert lock.exists()
+
+
+def test_whoever_waits_is_told_once_and_comes_in_afterwards(tmp_path: Path) -> None:
+    lock, told = tmp_path / "lock", []
+    inside = threading.Event()
+
+    def other() -> None:
+        with in_turn(lock, lambda: told.append("waits")):
+            inside.set()
+
+    with in_turn(lock, lambda: pytest.fail("nobody is there")):
+        thread = threading.Thread(target=other)
+        thread.start()
+        while not told:
+            thread.join(0.01)
+        assert not inside.is_set()
+    thread.join(60)
+    assert inside.is_set() and told == ["waits"] and not lock.exists()
 
 
 def test_a_lock_whose_file_is_gone_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

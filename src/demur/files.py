@@ -283,6 +283,27 @@ def locked(path: Path, busy: str) -> Iterator[None]:
 
 
 @contextmanager
+def in_turn(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """A block that one run at a time may be in; others wait until it is free, and call `waiting` before.
+
+    The lock ends with the process, also by a kill.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        waiting()
+        lock.acquire(poll_interval=1)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)  # first, so that whoever waits takes a new file
+        lock.release()
+
+
+@contextmanager
 def _packed(raw: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
     if path.suffix != ".gz":
         yield raw

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +22,7 @@ from demur.embedders import embedder
 from demur.experiments.models.cache_keys import LEARNING, anywhere, depends
 from demur.experiments.models.specs import models_of
 from demur.experiments.recipe import Column, Row
+from demur.files import in_turn
 from demur.rankers import Ranker
 from demur.rankers.opening import open_model
 from demur.renamed import first_spelled
@@ -30,6 +33,8 @@ from demur.types import Pool
 
 if TYPE_CHECKING:
     from demur.experiments.runs import Run
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -100,16 +105,34 @@ def ranker_of(steps: Sequence[Step]) -> Ranker | None:
 
 
 def folder_of(steps: Sequence[Step]) -> Path:
-    """The folder of what some stages came to, from the cache where they were run before."""
+    """The folder of what some stages came to, from the cache where they were run before.
+
+    While another run makes one of these stages, this one waits for it.
+    """
     folder = model_folder(steps)
     if not store.is_model(folder):
         jobs = [_job(steps[:number]) for number in range(1, 1 + len(steps))]
-        there = [number for number, job in enumerate(jobs) if job.is_kept]
-        run_stages(jobs[max(there, default=0) :])  # what came before the last that is kept need not be there
+        with ExitStack() as stack:
+            for job in jobs[_last_kept(jobs) :]:
+                stack.enter_context(_in_turn(job))
+            run_stages(jobs[_last_kept(jobs) :])  # what came before need not be there
     for line in store.open_folder(folder, check=False).made.get("log", []):
         if "precision" in line:
             precision.note("learning", line["precision"])
     return folder
+
+
+def _last_kept(jobs: Sequence[StageJob]) -> int:
+    """The place of the last stage whose model is there; 0 if none is."""
+    return max([number for number, job in enumerate(jobs) if job.is_kept], default=0)
+
+
+def _in_turn(job: StageJob) -> AbstractContextManager[None]:
+    """A block in which no other run makes the model of a stage."""
+    assert job.folder is not None
+    place = job.folder
+    said = f"another run is training {place.name}, which this one needs too; waiting for it"
+    return in_turn(place.with_name(f"{place.name}.lock"), lambda: _log.warning(said))
 
 
 def _job(steps: Sequence[Step]) -> StageJob:
