@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from demur import tokens
 from demur.text import STOPWORDS, content, fold, stemmer, token_spans, tokenize
 from demur.tokens import chunks, hash_words, read_words
 
@@ -78,6 +79,15 @@ def hash_word(word: str) -> int:
     """The hash of a text that is one word; 0 where it is not."""
     hashes, _ = hash_words([word])
     return int(hashes[0]) if len(hashes) == 1 else 0
+
+
+def test_no_more_stems_are_remembered_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "_MOST_STEMS", 50)
+    expected = hash_words(["sailing ships"], "english")[0].tolist()
+    for n in range(0, 400, 40):
+        hash_words([" ".join(f"invented{each}ing" for each in range(n, n + 40))], "english")
+        assert len(tokens._known_stems("english")) <= 50 + 42
+        assert hash_words(["sailing ships"], "english")[0].tolist() == expected
 
 
 def test_long_texts_and_many_chunks_change_nothing() -> None:

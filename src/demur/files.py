@@ -6,6 +6,7 @@ import errno
 import gzip
 import hashlib
 import io
+import json
 import os
 import sys
 import zlib
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO, Any, TextIO
 
 from demur import paths
 from demur.errors import DataError, UsageError
@@ -180,6 +181,17 @@ def whole(path: str | Path) -> str:
         except UnicodeDecodeError as error:
             fix = "save the file as UTF-8"
             raise DataError(f"byte {error.start} is not UTF-8", path=path, fix=fix) from None
+
+
+def read_json(path: str | Path, fix: str) -> Any:
+    """What a JSON file holds; an error that ends with `fix` where it is none."""
+    text = whole(path)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"not JSON ({error.msg})", path=path, line=error.lineno, fix=fix) from None
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, lists 10,000 deep
+        raise DataError(f"JSON that cannot be read ({error})", path=path, fix=fix) from None
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from demur.errors import DataError, refuse_newer
-from demur.files import sha256, whole, written
+from demur.files import read_json, sha256, written
 
 FORMAT = "demur ranker 1"
 FACTS = "ranker.json"
@@ -119,14 +119,14 @@ def open_folder(folder: str | Path, check: bool = True) -> Model:
         raise DataError(f"holds no model, as it has no {FACTS}", path=folder, fix="name a folder demur wrote")
     path = folder / FACTS
     again = "train or save the model again"
+    facts = read_json(path, again)
     try:
-        facts: Any = json.loads(whole(path))
         said = facts.get("format") if isinstance(facts, dict) else None
         refuse_newer(said, FORMAT, path)
         if said != FORMAT:
             raise DataError(f"is not in the form {FORMAT!r}", path=path, fix=again)
         model = Model(folder, str(facts["spec"]), dict(facts["files"]), dict(facts["made"]))
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"is broken ({type(error).__name__}: {error})", path=path, fix=again) from None

@@ -72,6 +72,8 @@ class Words:
         if language == "none":
             return hashes
         known = _known_stems(language)
+        if len(known) > _MOST_STEMS:
+            known.clear()
         distinct, at, inverse = np.unique(hashes, return_index=True, return_inverse=True)
         new = [
             (word, place)
@@ -99,6 +101,10 @@ class Words:
         ):
             letters[at] = chr(code)
         return "".join(letters)
+
+
+_MOST_STEMS = 500_000
+"""Words whose stems are remembered, of some 400 bytes each: people may ask for invented ones for ever."""
 
 
 @cache

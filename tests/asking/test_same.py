@@ -39,6 +39,9 @@ class Refusing:
         ("How do I become a member?", "Joining > How do I become a member", True),
         ("How do I become a helper?", "How do I become a member?", False),
         ("become a member how do I", "How do I become a member?", False),
+        ("Is 5 > 3 always true?", "Is 5 > 3 always true?", True),
+        ("is 5 > 3 always true", "Sums > Is 5 > 3 always true?", True),
+        ("3 always true yes", "Sums > Is 5 > 3 always true?", False),
         ("opening hours", "Opening hours", False),  # a topic, and no question
         ("", "", False),
     ],

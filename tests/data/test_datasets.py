@@ -28,6 +28,7 @@ def test_pools_are_a_sequence(root: Path) -> None:
     assert len(train) == 3
     assert train[0].candidates[0].text == "It was made by Ada ."
     assert [pool.id for pool in train[1:]] == ["Q2", "Q3"]
+    assert [pool.id for pool in train[::2]] == ["Q1", "Q3"] and train[::2].id == "wikiqa/train[::2]"
     assert train[-1] in train
     assert repr(train) == "<Pools wikiqa/train>"
     assert train.files == ("wikiqa/WikiQA-train.tsv.gz",)

@@ -10,7 +10,7 @@ import pytest
 
 from data.loaded import Write, outline
 from demur import registry
-from demur.data.loaders import selqa, squad, trecqa, wikiqa
+from demur.data.loaders import csv_rows, selqa, squad, trecqa, wikiqa
 from demur.errors import DataError, DemurError
 from demur.types import Pool
 
@@ -200,3 +200,11 @@ def test_no_reader_lets_a_strange_file_through_as_a_traceback(write: Write, name
                 assert "\n" not in str(error)
             else:
                 assert all(isinstance(pool, Pool) for pool in pools)
+
+
+def test_a_quoted_cell_keeps_its_line_breaks(write: Write) -> None:
+    path = write("a.csv", 'who,"one', 'two",1', "when,three,0")
+    assert [cells for _, cells in csv_rows(path, 3, ",")] == [
+        ["who", "one\ntwo", "1"],
+        ["when", "three", "0"],
+    ]

@@ -74,9 +74,11 @@ def test_observations_are_kept_and_taken_apart(tmp_path: Path) -> None:
         assert (getattr(some, name) == getattr(rest, name)).all()
     assert (some.starts[: some.bounds[1]] == seen.starts[seen.bounds[5] : seen.bounds[6]]).all()
     assert np.allclose(some.probability, seen.probability[[5, 0]])
-    (tmp_path / "seen.npz").write_bytes(b"PK nothing")
-    with pytest.raises(DataError, match="holds no observation"):
-        Observed.load(tmp_path / "seen.npz")
+    whole = (tmp_path / "seen.npz").read_bytes()
+    for broken in (b"PK nothing", whole[:-100], whole[:300] + b"?" + whole[301:]):
+        (tmp_path / "seen.npz").write_bytes(broken)
+        with pytest.raises(DataError, match="holds no observation"):
+            Observed.load(tmp_path / "seen.npz")
 
 
 def test_all_share_one_prediction_and_so_one_oracle() -> None:

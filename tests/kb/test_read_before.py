@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -59,9 +60,30 @@ def test_read_again_when_the_file_or_what_reads_it_changes(
 def test_a_broken_cache_is_read_over(page: Path, asked: list[Path], tmp_path: Path) -> None:
     list(read_documents(page))
     (kept,) = (tmp_path / "cache" / read_before.FOLDER).iterdir()
-    kept.write_bytes(kept.read_bytes()[:-9])
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:-9])
     assert "week" in next(read_documents(page)).text and len(asked) == 2
     assert "week" in next(read_documents(page)).text and len(asked) == 2
+    for place in range(len(whole)):  # whatever byte is wrong
+        kept.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        assert read_before._known(kept) is None or place < 10, place
+
+
+def test_what_was_not_read_for_long_makes_room(
+    page: Path, asked: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list(read_documents(page))
+    folder = tmp_path / "cache" / read_before.FOLDER
+    (old,) = folder.iterdir()
+    os.utime(old, (1, 1))
+    list(read_documents(page))
+    assert old.stat().st_mtime > 1, "what is read again is as new"
+    os.utime(old, (1, 1))
+    monkeypatch.setattr(read_before, "MOST", old.stat().st_size + 20)
+    page.write_text(PAGE.replace("week", "month"), "utf-8")
+    list(read_documents(page))
+    (new,) = folder.iterdir()
+    assert new != old and len(asked) == 2
 
 
 def test_without_a_cache_files_are_read_each_time(

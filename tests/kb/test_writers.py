@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,9 @@ from filelock import FileLock
 
 from demur.errors import UsageError
 from demur.kb import syncing
+from demur.kb.files.documents import read_documents
 from demur.kb.folder import KnowledgeBase
+from demur.kb.passages import Passage
 from kb.base_toys import Hashing, folder, found, write
 
 
@@ -39,6 +43,22 @@ def test_one_generation_is_read_while_another_process_writes(kb: KnowledgeBase, 
     other.refresh()
     assert other.generation == before + 1
     assert "No drill" in other.passage(int(other.by_words("lent any more", 1)[0][0])).text
+
+
+def test_a_file_is_read_before_anybody_has_to_wait(
+    kb: KnowledgeBase, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = list[int]()
+
+    def parsed(path: Path) -> Iterator[Passage]:
+        with closing(KnowledgeBase(folder(kb), wait=0.1)) as other:
+            kept.append(other.keep_questions([f"what is in {path.name}?"]))
+        yield from read_documents(path)
+
+    monkeypatch.setattr(syncing, "read_documents", parsed)
+    write(docs, {"b.md": "# Hours\n\nOpen on Sundays.\n"})
+    assert [each.status for each in kb.add(docs)] == ["unchanged", "added"]
+    assert kept == [1] and len(kb.sources()) == 2
 
 
 def test_two_that_write_wait_for_each_other(

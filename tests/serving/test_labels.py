@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from starlette.testclient import TestClient
 
 from demur.asking.gates.labels import FIT, fits, labelled
 from demur.data import stream
+from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.store.folder import GATE
 from demur.serving.answering.labelling import next_question, waiting
@@ -270,6 +272,21 @@ def test_what_people_ask_is_kept_only_if_that_is_wanted(tmp_path: Path) -> None:
         with serving(path, Settings(keep_questions=wanted)) as client:
             answered(client, question(TOOLS[3]))
             assert client.get("/v1/labels").json()["waiting"] == int(wanted)
+
+
+def test_an_answer_is_given_also_if_the_question_cannot_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def busy(kb: KnowledgeBase, questions: object, logged: bool = False) -> int:
+        raise UsageError("tools.kb: another process writes to it; try again when it is done")
+
+    monkeypatch.setattr(logging.getLogger("demur.serving"), "propagate", True)
+    monkeypatch.setattr(KnowledgeBase, "keep_questions", busy)
+    with serving(base(tmp_path), Settings(keep_questions=True)) as client:
+        found = answered(client, question(TOOLS[3]))
+        assert found is not None and TOOLS[3] in found
+    assert "a question was not kept to be labelled: the knowledge base is being written to" in caplog.text
+    assert question(TOOLS[3]) not in caplog.text
 
 
 def test_labels_are_grouped_by_their_question(tmp_path: Path) -> None:

@@ -25,8 +25,9 @@ def asked(question: str, stem: str = "none") -> list[str]:
 
 def same(question: str, heading: str) -> bool:
     """Whether a passage stands right under what is asked: three words or more, the same in the same order."""
-    words = _words_of(question)
-    return len(words) >= _ASKS and words == tuple(tokenize(heading.rpartition(" > ")[2]))
+    words, parts = _words_of(question), heading.split(" > ")  # what is asked may have that in it, too
+    under = (" > ".join(parts[at:]) for at in range(len(parts) - 1, -1, -1))
+    return len(words) >= _ASKS and any(words == tuple(tokenize(each)) for each in under)
 
 
 def also_answers(best: Candidate, other: Candidate) -> bool:

@@ -48,8 +48,13 @@ class Pools(Sequence[Pool]):
     @overload
     def __getitem__(self, place: int) -> Pool: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Pool]: ...
-    def __getitem__(self, place: int | slice) -> Pool | Sequence[Pool]:
+    def __getitem__(self, place: slice) -> Pools: ...
+    def __getitem__(self, place: int | slice) -> Pool | Pools:
+        if isinstance(place, slice):
+            part = self._kept[place]
+            bounds = [place.start, place.stop, *([] if place.step is None else [place.step])]
+            said = ":".join("" if bound is None else str(bound) for bound in bounds)
+            return Pools(f"{self.id}[{said}]", self.files, lambda: iter(part), self.relevant)
         return self._kept[place]
 
     def __repr__(self) -> str:

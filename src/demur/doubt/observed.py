@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,12 +143,12 @@ class Observed:
     def load(cls, path: Path) -> Observed:
         """What `save` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as found:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as found:
                 parts: dict[str, Any] = {each.name: found[each.name] for each in fields(cls)}
             for name in ("ids", "texts"):
                 parts[name] = tuple(json.loads(parts[name].tobytes()))
             return cls(**parts)
-        except (ValueError, KeyError, OSError, EOFError) as error:
+        except (ValueError, KeyError, OSError, EOFError, BadZipFile) as error:
             what = f"holds no observation ({type(error).__name__})"
             raise DataError(what, path=path, fix="delete it, and observe again") from None
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from demur.data import Pools
+from demur.data import Pools, binary
 from demur.data import relevant as data_relevant
 from demur.errors import DataError, UsageError, count_of
 from demur.evaluation.conventions import Convention
@@ -140,7 +140,7 @@ def _confidence(
         qualifier = resolve_qualifier(qualifier or QUALIFIER)
     found = qualifier
     scores = np.split(judged.scores, judged.bounds[1:-1])
-    judged_pools = [pool for pool in pools if pool.id in kept]
+    judged_pools = [pool for pool in binary(pools) if pool.id in kept]
     if found.needs_fitting:  # from the labels at hand, each pool by a fit that has not seen it
         return found.out_of_fold(judged_pools, scores), f"{found.spec} out of fold"
     return found.confidence(judged_pools, scores), found.spec

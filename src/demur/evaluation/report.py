@@ -13,7 +13,7 @@ import numpy as np
 from demur.errors import DataError
 from demur.evaluation.intervals import Estimate
 from demur.evaluation.selective.answered import Answered
-from demur.files import replacing, whole
+from demur.files import read_json, replacing
 from demur.types import FloatArray
 
 
@@ -117,12 +117,7 @@ class Report:
     @classmethod
     def read(cls, path: str | Path) -> Report:
         """The report in a JSON file."""
-        try:
-            value = json.loads(whole(path))
-        except json.JSONDecodeError as error:
-            fix = "write one with demur evaluate … -o FILE"
-            raise DataError(f"not JSON ({error.msg})", path=path, line=error.lineno, fix=fix) from None
-        return cls.from_json(value, path)
+        return cls.from_json(read_json(path, "write one with demur evaluate … -o FILE"), path)
 
     def write(self, path: str | Path) -> None:
         """Write the report to a JSON file, all of it or nothing."""

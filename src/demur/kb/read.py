@@ -214,6 +214,8 @@ class ReadBase:
 
     def _idf(self, word: str) -> float:
         if word not in self._having:
+            if len(self._having) >= _KEPT:
+                self._having.clear()
             self._having[word] = self._store.words.having(word, self._now())
         return float(idf(float(len(self)), np.array([self._having[word]], np.float64))[0])
 

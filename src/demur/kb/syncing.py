@@ -7,8 +7,9 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from demur import files
 from demur.errors import DataError, DemurError, UnusableBase
@@ -24,6 +25,7 @@ from demur.paths import is_file, is_folder, is_gone, is_link
 _RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
 _LATEST = 2**63 - 1  # nanoseconds: the latest time that SQLite keeps
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 Advance = Callable[[int], None]
 
 
@@ -196,8 +198,9 @@ def _taken_in_turn(
             if not rows:
                 name = _free(truth, name, place)
                 now = replace(now, name=name)
+            documents = _begun(read_documents(Path(place)))
             with change(truth, f"{'change' if rows else 'add'} {name}") as made:
-                count = made.put(now, read_documents(Path(place)), advance)
+                count = made.put(now, documents, advance)
                 check()
             none = "" if count else "there is no text in it"
             told = FileReport(name, "changed" if rows else "added", count, none)
@@ -217,6 +220,12 @@ def _taken_in_turn(
         kept = "; what was read of it before stays" if rows else ""
         return FileReport(name, "skipped", _passages(truth, old.id), f"{why}{kept}", by_name)
     return told
+
+
+def _begun(documents: Iterable[T]) -> Iterator[T]:
+    """The same, the first read already: a PDF is parsed by then, and nobody who writes waits for that."""
+    rest = iter(documents)
+    return chain([*islice(rest, 1)], rest)
 
 
 def _free(truth: Truth, name: str, place: str) -> str:
@@ -252,8 +261,9 @@ def _of_twin(
         id, kind = truth.rows("SELECT id, kind FROM sources WHERE path = ? AND died IS NULL", (same.path,))[0]
         called = name if name == same.name else _free(truth, name, place)
         now = _seen(Path(place), Source(called, kind, place, id=id), None, True)
+        documents = _begun(read_documents(Path(place)))
         with change(truth, f"change {called}") as made:
-            count = made.put(now, read_documents(Path(place)), advance)
+            count = made.put(now, documents, advance)
             check()
         twins.add(Known(called, place))
         return FileReport(called, "changed", count, f"was called {same.name}" if called != same.name else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 import re
 import tempfile
@@ -13,7 +12,7 @@ from typing import Any
 
 from demur import registry, store
 from demur.errors import DataError, UsageError
-from demur.files import whole, written
+from demur.files import read_json, written
 from demur.rankers.base import HasFiles, Ranker
 from demur.specs import Setting, parse
 
@@ -106,12 +105,11 @@ def _kind(folder: Path) -> str:
     """What a Hugging Face model is: one that quotes, reads question and answer together, or embeds texts."""
     facts: dict[str, Any] = {}
     for name in ("config.json", "config_sentence_transformers.json"):
-        path = folder / name
-        try:
-            facts |= json.loads(whole(path)) if path.is_file() else {}
-        except (ValueError, TypeError) as error:
-            fix = "copy or download the model again"
-            raise DataError(f"is broken ({type(error).__name__}: {error})", path=path, fix=fix) from None
+        path, fix = folder / name, "copy or download the model again"
+        found = read_json(path, fix) if path.is_file() else {}
+        if not isinstance(found, dict):
+            raise DataError(f"is broken (a {type(found).__name__} stands there)", path=path, fix=fix)
+        facts |= found
     if facts.get("model_type") in ("CrossEncoder", "SentenceTransformer"):  # the second file's word
         return "cross-encoder" if facts["model_type"] == "CrossEncoder" else "encoder"
     heads = [] if (folder / "modules.json").is_file() else facts.get("architectures") or []

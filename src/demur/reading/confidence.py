@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from demur import logistic
 from demur.errors import DataError, refuse_newer
-from demur.files import replacing, whole
+from demur.files import read_json, replacing
 from demur.reading.spans import View, best
 from demur.types import FloatArray
 
@@ -96,8 +96,9 @@ class ConfidenceModel:
         path = Path(folder) / FILE
         if not path.is_file():
             return None
+        fix = "teach the confidence again"
+        facts = read_json(path, fix)
         try:
-            facts = json.loads(whole(path))
             refuse_newer(facts.get("format"), _FORMAT, path)
             found = cls(
                 tuple(facts["signals"]),
@@ -111,7 +112,7 @@ class ConfidenceModel:
             if isinstance(error, DataError):
                 raise
             what = f"is broken ({type(error).__name__})"
-            raise DataError(what, path=path, fix="teach the confidence again") from None
+            raise DataError(what, path=path, fix=fix) from None
         if list(found.signals) != names(layers):
-            raise DataError("is another network's", path=path, fix="teach the confidence again")
+            raise DataError("is another network's", path=path, fix=fix)
         return found

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from demur.data import sources
 from demur.errors import DataError
-from demur.files import whole
+from demur.files import read_json
 from demur.types import Pool
 
 _log = logging.getLogger("demur")
@@ -28,10 +27,7 @@ def read_answers(name: str) -> dict[str, str]:
     """The answer to each question; empty where the system gave none."""
     path = answers_file(name)
     fix = 'write {"question id": "answer"}, with "" for no answer'
-    try:
-        found = json.loads(whole(path))
-    except json.JSONDecodeError as error:
-        raise DataError(f"not JSON ({error.msg})", path=path, line=error.lineno, fix=fix) from None
+    found = read_json(path, fix)
     if not isinstance(found, dict) or not all(isinstance(answer, str) for answer in found.values()):
         raise DataError("not an object of question ids and answers", path=path, fix=fix)
     return found

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from demur.data import binary
 from demur.errors import UsageError
 from demur.types import FloatArray, Pool
 
@@ -52,7 +53,7 @@ class Predictions:
     ) -> Predictions:
         """The top candidate of each pool as its answer; of equal ones the first, as `rank` puts them."""
         correct, answerable = np.zeros((2, len(pools)), np.bool_)
-        for place, (pool, each) in enumerate(zip(pools, scores, strict=True)):
+        for place, (pool, each) in enumerate(zip(binary(pools), scores, strict=True)):
             answerable[place] = pool.positives > 0
             if len(pool):
                 correct[place] = (pool.candidates[int(np.argmax(each))].label or 0) > 0

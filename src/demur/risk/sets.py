@@ -20,7 +20,7 @@ import numpy as np
 
 from demur.data import binary
 from demur.errors import DataError, UsageError, refuse_newer
-from demur.files import replacing, whole
+from demur.files import read_json, replacing
 from demur.rankers import Ranker
 from demur.rankers import ranker as resolve_ranker
 from demur.risk.gates.certificate import percent
@@ -124,10 +124,7 @@ class AnswerSets:
     def load(cls, path: str | Path) -> AnswerSets:
         """The rule that `save` wrote."""
         fix = "name a file that demur wrote for answer sets"
-        try:
-            told = json.loads(whole(path))
-        except json.JSONDecodeError as error:
-            raise DataError(f"not JSON ({error.msg})", path=path, line=error.lineno, fix=fix) from None
+        told = read_json(path, fix)
         said = told.pop("format", None) if isinstance(told, dict) else None
         refuse_newer(said, _FORMAT, path)
         if said != _FORMAT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from demur.serving.process.queue import Queue
 from demur.serving.process.writer import Writer
 
 T = TypeVar("T")
+_log = logging.getLogger("demur.serving")
 _FOLLOW = 1.0  # seconds that figures wait for the base
 
 
@@ -111,6 +113,13 @@ class Server:
             return await asyncio.to_thread(base.looked, work)
         except DemurError as error:
             raise busy(error) or error from None
+
+    async def kept(self, question: str) -> None:
+        """Keep a question to be labelled; its answer is out, so that what prevents it is only logged."""
+        try:
+            await self.looked(lambda kb: kb.keep_questions([question], logged=True))
+        except (DemurError, Refusal) as error:
+            _log.warning(f"a question was not kept to be labelled: {error}")
 
     async def follow(self) -> None:
         """Let the figures be those of the base as it is now; as they were, if it is away or takes long."""

@@ -11,9 +11,14 @@ import numpy as np
 import pytest
 
 import demur
+from demur.data import Pools
+from demur.data.loaders import relabelled
 from demur.errors import DataError, NoThreshold, UsageError
+from demur.evaluation.report import Report
+from demur.reading.published import read_answers
 from demur.risk import Gate, calibrate, check, qualifier
 from demur.risk.gates.checking import DOUBT
+from demur.risk.sets import AnswerSets
 from demur.types import Candidate, Pool, Ranking
 from risk.questions import QUESTION, pools
 
@@ -124,8 +129,27 @@ def test_a_gate_that_lets_all_pass(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{}", "[1]", "no json", '{"format": "demur gate 1"}', ""])
 def test_what_is_no_gate_is_one_line(text: str, tmp_path: Path) -> None:
     (tmp_path / "gate.json").write_text(text, "utf-8")
-    with pytest.raises(DataError, match=r"gate\.json: .*gate"):
+    with pytest.raises(DataError, match=r"gate\.json:(1:)? .*gate"):
         Gate.load(tmp_path / "gate.json")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, f'{{"format": {"1" * 5000}}}'])
+def test_json_that_python_cannot_read_is_one_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(text, "utf-8")
+    for read in (Gate.load, Report.read, AnswerSets.load, read_answers):
+        with pytest.raises(DataError, match=r"a\.json: JSON that cannot be read .*; "):
+            read(str(tmp_path / "a.json"))
+
+
+def test_labels_too_low_to_be_right_are_wrong_in_a_check_as_in_calibration(gate: Gate) -> None:
+    new = [dataclasses.replace(pool, id=f"new {pool.id}") for pool in pools(400)]
+    doubled = [relabelled(pool, [2 * (label or 0) for label in pool.labels]) for pool in new]
+    right, low = (Pools("graded", (), lambda: iter(doubled), lowest) for lowest in (2, 3))
+    ranker = "overlap(weighted=false)"
+    assert check(gate, ranker, right) == check(gate, ranker, new)
+    found = check(gate, ranker, low)
+    assert found.errors == found.accepted > 0 and found.contradicted
+    assert gate.predictions(ranker, low).risk() == 1 and gate.predictions(ranker, right[:]).risk() < 0.5
 
 
 def test_a_broken_gate_is_one_line(gate: Gate, tmp_path: Path) -> None:

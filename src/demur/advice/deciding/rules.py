@@ -72,6 +72,11 @@ def by_shrunk_means(values: Values, leads: Leads) -> str:
     return simplest(shrunk(values, leads))
 
 
+def by_best_shrunk_mean(values: Values, leads: Leads) -> str:
+    """As ours, but a simpler method is not preferred."""
+    return simplest(shrunk(values, leads), 0.0)
+
+
 def by_means(values: Values, leads: Leads) -> str:
     """The best mean, whatever is known of other data."""
     return simplest(_means(values), 0.0)
@@ -112,6 +117,7 @@ def _means(values: Values) -> dict[str, float]:
 
 RULES: dict[str, Callable[[Values, Leads], str]] = {
     "shrunk means, the simplest within .004": by_shrunk_means,
+    "shrunk means, the best": by_best_shrunk_mean,
     "the best mean": by_means,
     "the simplest within .004 of the best mean": by_near_means,
     "evidence worth ten questions, the simplest within .004": by_fixed_weights,

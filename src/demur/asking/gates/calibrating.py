@@ -11,6 +11,7 @@ import numpy as np
 from demur.asking.library import AS_FOUND, Library
 from demur.asking.packaged import MEANING
 from demur.asking.searching import Search, candidate
+from demur.data import binary
 from demur.kb.read import ReadBase
 from demur.rankers import Ranker
 from demur.text import content, tokenize
@@ -58,7 +59,7 @@ def judged_pools(search: Search, questions: Iterable[Pool]) -> list[Pool]:
     and the positive has no words or has the passage's in it. A question without a positive has no answer, so
     whatever is found is wrong. If nobody has judged a question's candidates, nor is what is found judged.
     """
-    return [judged_pool(search.find(pool.question), pool) for pool in questions]
+    return [judged_pool(search.find(pool.question), pool) for pool in binary(questions)]
 
 
 def judged_pool(ranking: Ranking, pool: Pool) -> Pool:
@@ -74,7 +75,7 @@ def judged_pool(ranking: Ranking, pool: Pool) -> Pool:
 
 def not_in(library: Passages, questions: Iterable[Pool]) -> list[Pool]:
     """The labelled questions of which no right passage is in a library, whatever a search finds."""
-    return [each for each in questions if each.positives and not any(_stands_in(library, each))]
+    return [each for each in binary(questions) if each.positives and not any(_stands_in(library, each))]
 
 
 def _stands_in(library: Passages, pool: Pool) -> Iterator[bool]:

@@ -51,7 +51,8 @@ def fitting(budget: str, most: int) -> int:
 def speeds() -> Speeds:
     """What the race said: it is run once for a machine and its models, then kept in the cache."""
     place: Path | None = None
-    with suppress(DemurError, OSError, ValueError, TypeError):  # no cache, or a broken file
+    broken = ValueError, TypeError, LookupError, RecursionError
+    with suppress(DemurError, OSError, *broken):  # no cache, or a broken file
         place = caches.folder("budget") / f"{_here()}.json"
         known = json.loads(place.read_text("utf-8"))
         return Speeds(float(known["finding"]), float(known["reading"]))

@@ -64,7 +64,7 @@ def numbered(pool: str, pairs: Iterable[tuple[str, int]]) -> tuple[Candidate, ..
 
 def csv_rows(path: Path, width: int, delimiter: str) -> Iterator[tuple[Place, list[str]]]:
     """The cells of each row of a file whose cells may be quoted, with their place."""
-    reader = csv.reader((line for _, line in files.lines(path)), delimiter=delimiter, strict=True)
+    reader = csv.reader((f"{line}\n" for _, line in files.lines(path)), delimiter=delimiter, strict=True)
     try:
         for cells in reader:
             place = Place(path, reader.line_num)

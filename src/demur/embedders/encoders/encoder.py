@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _DEVICES = "auto", "cpu", "cuda"
 _log = logging.getLogger("demur")
-_SHOWN = 60  # characters of a text that is named
+_REMEMBERED = 1_000  # cut texts of which it was said
 _said: set[tuple[str, int, int]] = set()  # of which models it was said that they cut texts, where, and which
 
 
@@ -174,6 +174,8 @@ class Encoder(Embedder):
         known = self.model, length, hash(texts[0]) if len(texts) == 1 else 0
         if known in _said:
             return
+        if len(_said) > _REMEMBERED:
+            _said.clear()
         _said.update((known, (self.model, length, 0)))
         fix = f"max_length={most} reads more" if length < most else "split longer texts to have all read"
         who = f"the encoder {self.model}"
@@ -184,7 +186,7 @@ class Encoder(Embedder):
             )
         what = f"{cut:,} of {len(texts):,} texts"
         if len(texts) == 1:
-            what = f"“{' '.join(texts[0].split())[:_SHOWN]} …”"
+            what = f"a text of {len(texts[0]):,} characters"  # without its words: logs may not hold questions
         _log.warning(f"{who} read only the first {length} tokens of {what}; {fix}")
 
     def _network(self) -> Network:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import warnings
@@ -16,7 +15,7 @@ from typing import Any
 
 from demur import cache
 from demur.errors import DataError, UsageError, require
-from demur.files import sha256, whole
+from demur.files import read_json, sha256
 
 PACKAGED = "packaged"
 """all-MiniLM-L6-v2 taught further, int8, which comes with demur and needs no torch."""
@@ -159,15 +158,10 @@ def _pooling(config: Mapping[str, Any]) -> str:
 
 def _json(path: Path, otherwise: Any) -> Any:
     """What a file holds; where there is no such file, something else."""
-    try:
-        found = json.loads(whole(path)) if path.is_file() else otherwise
-    except ValueError as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"is broken ({error})", path=path, fix="copy or download the model again") from None
+    fix = "copy or download the model again"
+    found = read_json(path, fix) if path.is_file() else otherwise
     if type(found) is not type(otherwise):
-        what = f"is broken (a {type(found).__name__} stands there)"
-        raise DataError(what, path=path, fix="copy or download the model again")
+        raise DataError(f"is broken (a {type(found).__name__} stands there)", path=path, fix=fix)
     return found
 
 

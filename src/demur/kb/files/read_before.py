@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import astuple
@@ -19,6 +20,7 @@ from demur.kb.files.limits import Limits
 from demur.kb.passages import Passage
 
 FOLDER = "documents"
+MOST = 1 << 30  # bytes in that folder
 
 
 def passages_kept(package: str, reader: str, path: Path, read: Iterable[Passage]) -> Iterator[Passage]:
@@ -32,17 +34,24 @@ def passages_kept(package: str, reader: str, path: Path, read: Iterable[Passage]
         yield from read
         return
     if (known := _known(file)) is not None:
+        with suppress(OSError):  # it may only be read
+            file.touch()
         yield from known
         return
     found = list(read)
-    with suppress(DataError, OSError), replacing(file) as out:
-        out.writelines(f"{json.dumps(astuple(each))}\n" for each in found)
+    with suppress(DataError, OSError):
+        with replacing(file) as out:
+            out.writelines(f"{json.dumps(astuple(each))}\n" for each in found)
+        cache.trim(file.parent, MOST)
     yield from found
 
 
 def _known(file: Path) -> list[Passage] | None:
     """What a file of the cache holds; None where it is not there, or broken: it is read again."""
-    with suppress(OSError, EOFError, ValueError, TypeError), gzip.open(file, "rt", encoding="utf-8") as lines:
+    with (
+        suppress(OSError, EOFError, ValueError, TypeError, zlib.error),
+        gzip.open(file, "rt", encoding="utf-8") as lines,
+    ):
         return [Passage(*json.loads(line)) for line in lines]
     return None
 

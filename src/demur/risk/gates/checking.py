@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from demur.data import binary
 from demur.errors import UsageError
 from demur.rankers import Ranker
 from demur.risk.gates.certificate import ANSWERS, percent
@@ -86,7 +87,7 @@ def check(
     if gate.certificate.about != ANSWERS:
         what = "this gate was made without labels, and says nothing of how many answers are right"
         raise UsageError(f"{what}; check one that demur calibrate made with labels")
-    filled = [pool for pool in pools if len(pool)]
+    filled = [pool for pool in binary(pools) if len(pool)]
     if not filled:
         raise UsageError(
             "there are no questions with candidates to check the gate on; name data that has some"

@@ -10,14 +10,14 @@ from typing import Any
 
 from demur import store
 from demur.errors import DataError, refuse_newer
-from demur.files import replacing, whole
+from demur.files import read_json, replacing
 from demur.rankers.opening import HUB_ID
 from demur.risk.gates.certificate import ANSWERS, Certificate
 from demur.risk.gates.pool_hashes import Marks
 from demur.specs import Spec, parse
 
 FORMAT = "demur gate 1"
-_MAKE = "make one with demur calibrate … -o FILE"
+_MAKE = "make a gate with demur calibrate … -o FILE"
 _AGAIN = "calibrate it again"
 
 
@@ -45,8 +45,8 @@ def write_gate(
 
 def read_gate(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float, ...]]:
     """The threshold, certificate, marks and confidences that a file holds."""
+    plain = read_json(path, _MAKE)
     try:
-        plain: Any = json.loads(whole(path))
         said = plain.get("format") if isinstance(plain, dict) else None
         refuse_newer(said, FORMAT, path)
         if said != FORMAT:
@@ -62,8 +62,6 @@ def read_gate(path: str | Path) -> tuple[float, Certificate, Marks, tuple[float,
     except (ValueError, TypeError, KeyError) as error:
         if isinstance(error, DataError):
             raise
-        if isinstance(error, json.JSONDecodeError):
-            raise DataError("this is not a gate", path=path, fix=_MAKE) from None
         what = f"the gate is broken ({type(error).__name__}: {error})"
         raise DataError(what, path=path, fix=_AGAIN) from None
 

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import logit
 
 from demur import logistic
+from demur.data import binary
 from demur.errors import UsageError, require
 from demur.risk.predictions import BoolArray, Predictions
 from demur.risk.qualifiers.base import Qualifier, qualifier
@@ -83,6 +84,7 @@ class Learned(Qualifier):
 
     def out_of_fold(self, pools: Sequence[Pool], scores: Sequence[FloatArray], folds: int = 5) -> FloatArray:
         """Confidences for labelled pools, each from a fit without this pool's fold; ids say which fold."""
+        pools = list(binary(pools))
         fold = _folds(pools, min(folds, len(pools)))
         found = np.empty(len(pools))
         for number in range(fold.max(initial=-1) + 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, BackgroundTasks, Request
 
 from demur.asking import as_plain
 from demur.asking.plain import finite
@@ -43,7 +43,7 @@ def paths(server: Server) -> APIRouter:
     @router.post(
         "/v1/ask", responses=responses(404), summary="Answer from the documents of the server, or say why not"
     )
-    async def ask(request: Request, body: AskBody) -> AskAnswer:
+    async def ask(request: Request, body: AskBody, after: BackgroundTasks) -> AskAnswer:
         """What `demur ask --json` says."""
         server.heard(request, body.question)
 
@@ -55,7 +55,7 @@ def paths(server: Server) -> APIRouter:
         plain: dict[str, Any] = as_plain(result)
         server.figures.judged("ask", plain["abstained"], plain["confidence"], plain["threshold"])
         if server.settings.keep_questions and server.ready().base is not None:
-            await server.looked(lambda kb: kb.keep_questions([body.question], logged=True))
+            after.add_task(server.kept, body.question)
         return AskAnswer.model_validate(plain)
 
     return router
