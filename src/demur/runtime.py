@@ -17,6 +17,7 @@ import numpy as np
 
 from demur import processor
 from demur.errors import DataError, require
+from demur.types import IntArray
 
 _Batch = TypeVar("_Batch")
 _STOP: ContextVar[Event | None] = ContextVar("stop", default=None)
@@ -104,6 +105,15 @@ def side_by_side(run: Callable[[_Batch], None], batches: Sequence[_Batch], threa
 
 class Stopped(Exception):
     """Nobody wants the result any more."""
+
+
+def alike(lengths: IntArray, budget: int) -> Iterator[IntArray]:
+    """Places in batches of one length and of about `budget` tokens at most; the longest come first."""
+    order = np.argsort(-lengths, kind="stable")
+    for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
+        if len(group):
+            together = max(1, budget // max(int(lengths[group[0]]), 1))
+            yield from np.array_split(group, -(-len(group) // together))
 
 
 @contextmanager

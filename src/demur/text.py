@@ -8,6 +8,7 @@ stand alone. Everything else separates. Case is folded, and composed and decompo
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
@@ -65,6 +66,11 @@ def token_spans(text: str) -> Iterator[tuple[str, int, int]]:
 def tokenize(text: str) -> list[str]:
     """The words of a text, as they are compared."""
     return [word for word, _, _ in token_spans(fold(text))]
+
+
+def bare(text: str) -> str:
+    """The words in lower case: what two wordings share that differ in case or signs alone."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 @cache

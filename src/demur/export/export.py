@@ -21,7 +21,7 @@ from demur.files import written
 from demur.rankers import Ranker, open_model
 from demur.rankers.base import InFolder
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder, positions
-from demur.rankers.cross_encoders.onnx import FILES, MODEL, TOKENIZER, Onnx, alike
+from demur.rankers.cross_encoders.onnx import FILES, MODEL, TOKENIZER, Onnx
 from demur.rankers.cross_encoders.pair_tokens import pieces
 from demur.rankers.ensembles.committee import Committee
 from demur.rankers.ensembles.fusion import Fusion
@@ -90,11 +90,9 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
 
     The `precision` of transformers is int8, if it is not said; that of nets which match words fp32.
     """
-    folder = Path(folder)
     if precision not in ("", *PRECISIONS):
         raise UsageError(f"precision={precision!r} is not known; use int8 or fp32")
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
-        raise DataError("exists already and is not a model", path=folder, fix="name another folder")
+    folder = store.free(folder)
     if isinstance(ranker, InFolder) and ranker.folder and folder.resolve() == Path(ranker.folder).resolve():
         raise UsageError(f"{folder} holds the network itself, which would be lost; name another folder")
     if isinstance(ranker, Match | Committee | Fusion):
@@ -212,7 +210,7 @@ def seen(graph: Graph, ranker: Onnx, pools: Sequence[Pool]) -> dict[str, Range]:
     watched = list(dict.fromkeys(graph.places.values()))
     session = runtime.session(_file(graph, ["score", *watched], {}), threads=processor.threads())
     met: dict[str, Range] = {}
-    for batch in alike(found.lengths, _BUDGET):
+    for batch in runtime.alike(found.lengths, _BUDGET):
         given = dict(zip(bert_graph.INPUTS, found.batch(batch), strict=True))
         values = dict(zip(watched, session.run(watched, given), strict=True))
         for place, name in graph.places.items():

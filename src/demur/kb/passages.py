@@ -30,7 +30,12 @@ class Passage:
     @property
     def searched(self) -> str:
         """What is searched: the headings and the text."""
-        return f"{self.heading}\n{self.text}" if self.heading else self.text
+        return searched(self.heading, self.text)
+
+
+def searched(heading: str, text: str) -> str:
+    """What is searched of a passage: the headings and the text."""
+    return f"{heading}\n{text}" if heading else text
 
 
 @dataclass(frozen=True, slots=True)

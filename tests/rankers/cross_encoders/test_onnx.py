@@ -13,7 +13,8 @@ import pytest
 import demur
 from demur.errors import DataError, UsageError
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder
-from demur.rankers.cross_encoders.onnx import Onnx, alike
+from demur.rankers.cross_encoders.onnx import Onnx
+from demur.runtime import alike
 from demur.types import Pool
 from laws import toys
 

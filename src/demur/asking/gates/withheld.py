@@ -6,7 +6,6 @@ this kind is answered that has no answer is bounded exactly, for the files witho
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +34,7 @@ from demur.risk.gates.certificate import UNANSWERABLE, Certificate
 from demur.risk.gates.gate import Gate
 from demur.risk.gates.pool_hashes import Marks, ids_sha256
 from demur.risk.unanswerable import choose
-from demur.text import content, tokenize
+from demur.text import bare, content, tokenize
 from demur.types import FloatArray, Pool, Ranking
 
 TENTH, HALF = 0.1, 0.5
@@ -194,9 +193,9 @@ def entries(passages: Sequence[tuple[int, Passage]]) -> list[Entry]:
 
     asked = [(place, each) for place, each in passages if each.question]
     for place, each in asked:
-        above[root(place)] = root(("question", _key(each.question)))
+        above[root(place)] = root(("question", bare(each.question)))
         if len(each.text.split()) >= _SHARED:
-            above[root(place)] = root(("text", _key(each.text)))
+            above[root(place)] = root(("text", bare(each.text)))
     groups: dict[object, list[tuple[int, Passage]]] = defaultdict(list)
     for place, each in asked:
         groups[root(place)].append((place, each))
@@ -205,10 +204,6 @@ def entries(passages: Sequence[tuple[int, Passage]]) -> list[Entry]:
         for group in groups.values()
     ]
     return sorted(found, key=lambda each: each.questions)  # so that chance does not depend on a file's order
-
-
-def _key(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _asked(search: ByMeaning, question: str) -> Missed:

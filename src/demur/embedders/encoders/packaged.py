@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -68,17 +68,9 @@ class Packaged:
             vectors = np.asarray(self.session.run(["vector"], given)[0], np.float64)
             found[batch] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
-        runtime.side_by_side(run, list(_alike(np.array([len(each) for each in tokens], np.int64))))
-
-
-def _alike(lengths: IntArray) -> Iterator[IntArray]:
-    """Places of texts in batches of one length, the longest first; texts without tokens are left out."""
-    order = np.argsort(-lengths, kind="stable")
-    order = order[lengths[order] > _MARKS]
-    for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-        if len(group):
-            together = max(1, _BUDGET // int(lengths[group[0]]))
-            yield from np.array_split(group, -(-len(group) // together))
+        lengths = np.array([len(each) for each in tokens], np.int64)
+        filled = np.flatnonzero(lengths > _MARKS)
+        runtime.side_by_side(run, [filled[batch] for batch in runtime.alike(lengths[filled], _BUDGET)])
 
 
 def there() -> bool:

@@ -11,9 +11,10 @@ from demur.kb.files.limits import Limits
 from demur.kb.formats.faq_headings import LINE, asking, joined
 from demur.kb.formats.webpage_depth import shallow
 from demur.kb.formats.webpage_parts import is_list_of_questions, list_items, packed, table_lines, terms_of
-from demur.kb.formats.webpage_questions import answered, key, shown
+from demur.kb.formats.webpage_questions import answered, shown
 from demur.kb.formats.webpage_text import DEEPEST, INLINE, UNSEEN, flat, light
 from demur.kb.passages import LONG, Paragraph, Passage
+from demur.text import bare
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, table, dl, details"
@@ -87,7 +88,7 @@ class _Page:
         """The text up to here, as a passage, unless it is a question that the page says it answers."""
         text, self.held = shown("".join(self.held)), []
         bold, self.thin = not shown("".join(self.thin)), []
-        if key(text) in self.known:
+        if bare(text) in self.known:
             yield from self._ask(text, text)
         elif bold and (question := asking(text, LINE)):
             yield from self._ask(question, text, bold=True)
@@ -208,7 +209,7 @@ class _Page:
         title = shown(node.text())[:_LONGEST_HEADING]
         yield from self._ask("")
         self.trail = {upper: text for upper, text in self.trail.items() if upper < level}
-        self.question = title if key(title) in self.known else asking(title)
+        self.question = title if bare(title) in self.known else asking(title)
         if title:
             self.trail[level] = title
 
@@ -245,7 +246,7 @@ class _Page:
                 term = " / ".join(filter(None, terms))
                 defined = True
                 self.anchor = name or self.anchor
-                asks = term if key(term) in self.known else asking(term)
+                asks = term if bare(term) in self.known else asking(term)
                 if asks:
                     self.question, self.topic = asks, term
                 yield from self._passages(text if asks or not term else f"{term}: {text}")
@@ -259,7 +260,7 @@ class _Page:
         summary = node.css_first("summary")
         title = shown(summary.text())[:_LONGEST_HEADING] if summary is not None else ""
         before = self.trail, self.question, self.topic, self.bold
-        asks = title if key(title) in self.known else asking(title)
+        asks = title if bare(title) in self.known else asking(title)
         yield from self._ask(asks or self.question, title if asks else self.topic)
         if title and not asks:
             self.trail = self.trail | {7 + len(self.trail): title}
@@ -277,8 +278,8 @@ class _Page:
         if not text:
             return
         self.waits = ""
-        if self.question and key(self.question) in self.known:
-            self.met.add(key(self.question))
+        if self.question and bare(self.question) in self.known:
+            self.met.add(bare(self.question))
             self.declared.add(self.question)
         source = f"{self.path}#{self.anchor}" if self.anchors and self.anchor else self.path
         heading = " > ".join(filter(None, [*self.trail.values(), self.topic]))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from demur.kb.formats.webpage_text import flat
+from demur.text import bare
 
 
 def answered(document: Any) -> dict[str, tuple[str, str]]:
@@ -19,7 +19,7 @@ def answered(document: Any) -> dict[str, tuple[str, str]]:
         except (ValueError, RecursionError):  # of use to nobody
             continue
         for question, answer in _questions(told):
-            found.setdefault(key(question), (question, answer))
+            found.setdefault(bare(question), (question, answer))
     for node in document.css('[itemtype$="schema.org/Question"]'):
         name, text = (
             node.css_first("[itemprop=name]"),
@@ -28,18 +28,13 @@ def answered(document: Any) -> dict[str, tuple[str, str]]:
         if name is not None and text is not None:
             question, answer = _stated(name), _stated(text)
             if question and answer:
-                found.setdefault(key(question), (question, answer))
+                found.setdefault(bare(question), (question, answer))
     return found
 
 
 def shown(text: str) -> str:
     """The text on one line, without needless spaces."""
     return " ".join(text.split())
-
-
-def key(question: str) -> str:
-    """What two wordings share that differ in case or signs alone."""
-    return " ".join(re.findall(r"\w+", question.casefold()))
 
 
 def _stated(node: Any) -> str:
@@ -56,7 +51,7 @@ def _questions(told: Any) -> Iterator[tuple[str, str]]:
             kinds = each.get("@type")
             if "Question" in (kinds if isinstance(kinds, list) else [kinds]):
                 question, answer = _plain(each.get("name") or each.get("text")), _answer(each)
-                if key(question) and answer:
+                if bare(question) and answer:
                     yield question, answer
             else:
                 waiting[:0] = [value for value in each.values() if isinstance(value, dict | list)]

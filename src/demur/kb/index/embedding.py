@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from demur.embedders.base import Vectors
 from demur.errors import DamagedVectors
+from demur.kb.passages import searched
 from demur.kb.store.place import QUESTION, SEARCHED, Meanings
 from demur.kb.store.truth import Row, Truth
 
@@ -73,7 +74,7 @@ def _parts(lacking: Iterator[list[Row]]) -> Iterator[_Part]:
         for start in range(0, len(new), _PART):
             part = new[start : start + _PART]
             entries = [(place, SEARCHED) for place, *_ in part]
-            texts = [f"{heading}\n{text}" if heading else text for _, heading, text, _ in part]
+            texts = [searched(heading, text) for _, heading, text, _ in part]
             entries += [(place, QUESTION) for place, *_, question in part if question]
             texts += [question for *_, question in part if question]
             yield _Part(len(part), entries, texts)

@@ -17,6 +17,7 @@ import numpy as np
 
 from demur.errors import DataError
 from demur.kb.index.sound import sound
+from demur.kb.passages import searched
 from demur.kb.store.truth import Generation, Truth
 from demur.tokens import HashArray, hash_words
 
@@ -98,7 +99,7 @@ class IndexedWords:
                 if place <= before.newest:
                     writer.delete_documents_by_term("key", str(place))
             for rows in truth.texts(before.newest, now):
-                texts = [f"{heading}\n{text}" if heading else text for _, heading, text, _ in rows]
+                texts = [searched(heading, text) for _, heading, text, _ in rows]
                 hashes, counts = hash_words(texts, self.stem)
                 hexes, start = hashes.tobytes().hex(" ", 8), 0
                 for (place, *_), words in zip(rows, counts.tolist(), strict=True):

@@ -14,7 +14,7 @@ from demur.kb.lance.lines import NoTable, busy, gone
 from demur.kb.lance.small import Noted, opened
 from demur.kb.lance.view import View
 from demur.kb.lance.work import Work
-from demur.kb.passages import Passage
+from demur.kb.passages import Passage, searched
 from demur.kb.store.truth import Generation, Row, Statements, Truth
 
 BASE, NOTES = "base", "notes"
@@ -169,10 +169,7 @@ class PublishedTruth(Truth):
     def searched(self, places: Sequence[int]) -> dict[int, str]:
         """What is searched of some passages."""
         found = self.shown.of(places)
-        return {
-            place: f"{row['heading']}\n{row['text']}" if row["heading"] else row["text"]
-            for place, row in found.items()
-        }
+        return {place: searched(row["heading"], row["text"]) for place, row in found.items()}
 
     def passages(self, places: Sequence[int], generation: Generation) -> dict[int, tuple[Passage, int]]:
         """For each place that there is, its passage, and how many others are alike."""

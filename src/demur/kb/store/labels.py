@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from demur.errors import UsageError
-from demur.kb.formats.webpage_questions import key
 from demur.kb.store.truth import Generation, Statements, Truth
+from demur.text import bare
 
 _INSERT = "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -19,7 +19,7 @@ _INSERT = "INSERT INTO labels (question, hash, heading, text, label, made) VALUE
 @lru_cache(1 << 16)
 def named(question: str) -> str:
     """What a question is known by: its words, whatever their case and punctuation."""
-    return key(question) or question
+    return bare(question) or question
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from demur.errors import DataError
-from demur.kb.passages import Passage
+from demur.kb.passages import Passage, searched
 
 _IN = 500  # values that one statement names
 Row = tuple[Any, ...]
@@ -144,7 +144,7 @@ class Truth(ABC):
             some = list(map(int, places[start : start + _IN]))
             marks = ",".join("?" * len(some))
             rows = self.rows(f"SELECT id, heading, text FROM passages WHERE id IN ({marks})", some)
-            found |= {place: f"{heading}\n{text}" if heading else text for place, heading, text in rows}
+            found |= {place: searched(heading, text) for place, heading, text in rows}
         return found
 
     def dead(self, generation: Generation, since: int = -1) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -62,7 +62,7 @@ class Onnx(Ranker):
         def run(batch: IntArray) -> None:
             scores[batch] = model.scores(found, batch)
 
-        runtime.side_by_side(run, list(alike(found.lengths, budget)), self.threads)
+        runtime.side_by_side(run, list(runtime.alike(found.lengths, budget)), self.threads)
         return scores
 
     def save_into(self, folder: Path) -> str:
@@ -80,14 +80,6 @@ class Onnx(Ranker):
         kept = store.open_folder(folder, check=False).files if store.is_model(folder) else {}
         files = {name: kept.get(name) or sha256(folder / name) for name in FILES}
         return hashlib.sha256(f"{self.name} {self.max_length} {files}".encode()).hexdigest()[:16]
-
-
-def alike(lengths: IntArray, budget: int) -> Iterator[IntArray]:
-    """Places in batches of one length and of about `budget` tokens at most; the longest come first."""
-    order = np.argsort(-lengths, kind="stable")
-    for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-        together = max(1, budget // max(int(lengths[group[0]]), 1))
-        yield from np.array_split(group, -(-len(group) // together))
 
 
 @dataclass(frozen=True)

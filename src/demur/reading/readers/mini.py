@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import demur
 from demur import runtime, store
 from demur.errors import DataError, UsageError
-from demur.rankers.cross_encoders.onnx import MODEL, TOKENIZER, alike
+from demur.rankers.cross_encoders.onnx import MODEL, TOKENIZER
 from demur.rankers.cross_encoders.pairs import whole
 from demur.reading import confidence
 from demur.reading.base import Pair
@@ -94,7 +94,7 @@ class Mini(OnePassReader):
                 found[place] = glance(window, at, float(scores[row]), spans, layers[row])
 
         lengths = np.array([len(window.ids) for window in windows])
-        runtime.side_by_side(run, list(alike(lengths, _BUDGET)), self.threads)
+        runtime.side_by_side(run, list(runtime.alike(lengths, _BUDGET)), self.threads)
         return [found[place] for place in range(len(windows))]
 
     def _model(self) -> _Model:

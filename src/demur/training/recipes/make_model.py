@@ -43,8 +43,7 @@ class Made:
 
 def make(recipe: Recipe, folder: Path, report: Reporter = silent) -> Made:
     """The model that a recipe makes, written into a folder; a run that was stopped resumes."""
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not store.is_model(folder)):
-        raise DataError("exists already and is not a model", path=folder, fix="name another folder")
+    store.free(folder)
     known_by = key(recipe, json.dumps(asdict(recipe.search)) if recipe.search else "")
     if store.is_model(folder):
         return _found(recipe, known_by, folder)
