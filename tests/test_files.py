@@ -13,7 +13,7 @@ import pytest
 
 from demur import files
 from demur.errors import DataError, DemurError, MissingExtra, NoThreshold, UnknownName, UsageError, require
-from demur.files import in_turn, is_pipe, lines, locked, replacing, sha256, whole
+from demur.files import in_turn, is_pipe, lines, locked, replacing, sha256, whole, written
 
 
 def test_lines_are_numbered_without_their_ends(tmp_path: Path) -> None:
@@ -164,6 +164,15 @@ def test_errors_travel_between_processes() -> None:
     ):
         again = pickle.loads(pickle.dumps(error))
         assert (type(again), str(again), again.__dict__) == (type(error), str(error), error.__dict__)
+
+
+def test_a_full_disk_that_safetensors_tells_of_is_one_line(tmp_path: Path) -> None:
+    full = type("SafetensorError", (Exception,), {})("I/O error: No space left on device (os error 28)")
+    line = r"m: cannot be written \(I/O error: No space left .*\); free space, or write elsewhere"
+    with pytest.raises(DataError, match=line), written(tmp_path / "m"):
+        raise full
+    with pytest.raises(ZeroDivisionError), written(tmp_path / "m"):
+        raise ZeroDivisionError
 
 
 def test_one_run_at_a_time_holds_a_lock(tmp_path: Path) -> None:

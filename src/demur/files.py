@@ -190,8 +190,13 @@ def read_json(path: str | Path, fix: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise DataError(f"not JSON ({error.msg})", path=path, line=error.lineno, fix=fix) from None
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, lists 10,000 deep
-        raise DataError(f"JSON that cannot be read ({error})", path=path, fix=fix) from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"JSON that cannot be read ({unreadable(error)})", path=path, fix=fix) from None
+
+
+def unreadable(error: Exception) -> str:
+    """What is wrong with JSON that is none to Python alone, in plain words."""
+    return "it is nested too deep" if isinstance(error, RecursionError) else "a number has too many digits"
 
 
 @contextmanager
@@ -265,7 +270,12 @@ def written(path: str | Path) -> Iterator[None]:
         raise DataError("is a folder, not a file", path=path, fix="name a file in it") from None
     except PermissionError:
         raise DataError("may not be written", path=path, fix="change its folder's permissions") from None
-    except OSError as error:
+    except Exception as error:
+        if type(error).__name__ == "SafetensorError":  # it tells of a full disk in its own way
+            fix = "free space, or write elsewhere"
+            raise DataError(f"cannot be written ({error})", path=path, fix=fix) from None
+        if not isinstance(error, OSError):
+            raise
         if error.errno in (None, errno.EPIPE):  # not of the system, or a reader that has had enough
             raise
         too_long = error.errno == errno.ENAMETOOLONG

@@ -112,13 +112,16 @@ def wrong(value: object, hint: str) -> str:
     return " or ".join(_KINDS[kind] for kind in kinds if kind != "None")
 
 
+_LARGEST = 2**63 - 1  # what libraries in C take
+
+
 def _is(value: object, kind: str) -> bool:
     if isinstance(value, bool) or kind in ("bool", "str"):
         return type(value).__name__ == kind
     if kind == "float":
         number: Any = value  # mypy does not know that a Real can be compared
         return isinstance(value, Real) and bool(abs(number) <= sys.float_info.max)  # so no inf, no nan
-    return kind == "int" and isinstance(value, Integral)
+    return kind == "int" and isinstance(value, Integral) and abs(int(value)) <= _LARGEST
 
 
 def parse(text: str) -> Spec:

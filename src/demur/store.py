@@ -51,10 +51,15 @@ def is_model(folder: str | Path) -> bool:
     return (Path(folder) / FACTS).is_file()
 
 
+_NEW = "name a folder that is to be made"
+
+
 def free(folder: str | Path) -> Path:
     """The folder, if a model may be written there: it is new, empty, or has an older model."""
     folder = Path(folder)
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir()) and not is_model(folder)):
+    if folder.name in ("", ".."):
+        raise DataError("has no name of its own, by which a model could be put there", path=folder, fix=_NEW)
+    if os.path.lexists(folder) and not is_model(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise DataError("exists already and is not a model", path=folder, fix="name another folder")
     return folder
 

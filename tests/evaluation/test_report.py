@@ -175,7 +175,7 @@ def test_a_run_that_does_not_belong_to_the_qrels_is_refused() -> None:
     ("text", "says"),
     [
         ("{", r"bad.json:1: not JSON"),
-        ("[]", "not a report of an evaluation"),
+        ("[]", r"not a report of an evaluation \(no JSON object\)"),
         ("{}", "no 'measures'"),
         ('{"measures": {"MAP": {"mean": 1}}}', "not a report of an evaluation"),
         ('{"measures": {}, "convention": "fixed", "skipped": 0}', "no 'per_pool'"),

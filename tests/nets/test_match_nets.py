@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from torch.nn.functional import adaptive_max_pool2d, pad
 from demur import runtime
 from demur.export.match_graph import INPUTS, write_graph
 from demur.nets.matching.deep_matching import DeepMatching
-from demur.nets.matching.match_net import MatchNet, Worded, here, windows
+from demur.nets.matching.match_net import MatchNet, Worded, along, here, padding, windows
 from demur.nets.matching.match_pyramid import MatchPyramid
 from demur.nets.matching.multihop import Multihop, attended
 from nets.matching import NETS, worded
@@ -101,6 +102,17 @@ def test_onnx_scores_the_same(net: Worded, tmp_path: Path) -> None:
         given = dict(zip(INPUTS, (vectors[q], vectors[a], here(q), here(a)), strict=True))
         [scores] = session.run(None, {name: each.numpy() for name, each in given.items()})
         assert np.allclose(scores, net(q, a).detach().numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 4, 7])
+def test_a_convolution_says_of_each_word_what_torch_says_and_warns_of_nothing(window: int) -> None:
+    one, torchs = (torch.nn.Conv1d(4, 3, window, padding=each) for each in (padding(window), "same"))
+    torchs.load_state_dict(one.state_dict())
+    text = torch.randn(2, 4, 9)
+    found = along(one, text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert torch.allclose(found, torchs(text), atol=1e-6) and found.shape == (2, 3, 9)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 7, 10, 23])

@@ -109,10 +109,9 @@ def test_a_dev_set_with_grades_is_measured_as_it_says() -> None:
 def test_a_reader_is_told_early_that_dev_holds_no_answers() -> None:
     answers = [{"text": "ship", "answer_start": 4}]
     asked = [replace(Pool.of("who?", ["the ship"]), extra={"answers": answers})]
-    for settings in ("early=F1", "null=EM"):
+    for settings in ("early=F1", "null=EM", "epochs=1"):  # what is there is measured in the end
         with pytest.raises(DemurError, match="has no answers; take a file of SQuAD"):
             built(f"span-reader(base={{toy}}, {settings})").check(asked, LABELLED)
-    built("span-reader(base={toy})").check(asked, LABELLED)  # nobody looks at dev then
 
 
 def test_graded_labels_are_learnt_as_their_data_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,12 +131,36 @@ def test_graded_labels_are_learnt_as_their_data_say(tmp_path: Path, monkeypatch:
         ("distilled(smoothing=0.1)", "smoothing and focal are of labels; set labels, or leave them out"),
         ("distilled(focal=2)", "smoothing and focal are of labels"),
         ("comp-agg(clusters=-1)", "clusters=-1 must be 0 or more"),
+        ("debiased(method=mixin, entropy=-5)", "entropy=-5 is a price, of 0 or more"),
+        ("span-reader(learning_rate=0)", "learning_rate=0 must be above 0"),
+        ("hyperqa(batch=99999999999999999999)", "batch=99999999999999999999 .* must be a whole number"),
+        ("confident(student=[bidaf(epochs=1)])", "confident changes labels alone; leave confident out"),
+        ("self(student=span-reader)", "self changes labels alone; leave self out"),
         ("drcn(weight=-1.0)", "weight=-1.0 must be 0 or more"),
     ],
 )
 def test_settings_that_would_do_nothing_or_harm_are_refused(spec: str, message: str) -> None:
     with pytest.raises(DemurError, match=message):
         trainer(spec)
+
+
+def test_a_reader_looks_at_its_dev_set_and_at_what_comes_before_it_first() -> None:
+    asked = [replace(pool, candidates=pool.candidates[:1], extra={"answers": []}) for pool in LABELLED]
+    trainer("bidaf").check(asked, asked)
+    with pytest.raises(DemurError, match="has no answers"):
+        trainer("bidaf").check(asked, LABELLED)
+    wide = [replace(pool, extra={"answers": []}) for pool in LABELLED]
+    with pytest.raises(DemurError, match=r"has \d passages"):
+        trainer("bidaf").check(asked, wide)
+    trainer("span-reader").follows(trainer("span-reader(epochs=1)"))
+    for before in ("bidaf", "cross-encoder", f"siamese(features='{made.words()}')"):
+        with pytest.raises(DemurError, match="a span-reader cannot start from what"):
+            trainer("span-reader").follows(trainer(before))
+
+
+def test_folds_are_counted_before_the_work() -> None:
+    with pytest.raises(DemurError, match="2 pools are too few for folds=4"):
+        built("confident(student='match-pyramid(vectors={vectors})')").check(LABELLED[:2])
 
 
 @pytest.mark.extras

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -87,6 +88,8 @@ class Report:
     def from_json(cls, value: Any, path: str | Path | None = None) -> Report:
         """The report that `to_json` gave; the path is for error messages only."""
         try:
+            if not isinstance(value, dict):
+                raise TypeError("no JSON object")
             measures = {_name(name): Estimate(**numbers) for name, numbers in value["measures"].items()}
             per_pool = value["per_pool"]
             answers = value.get("answers")
@@ -138,4 +141,7 @@ def _name(said: str) -> str:
 
 
 def _numbers(scores: Mapping[str, Any]) -> dict[str, float]:
-    return {str(name): float(score) for name, score in scores.items()}
+    found = {str(name): float(score) for name, score in scores.items()}
+    if not all(map(math.isfinite, found.values())):
+        raise ValueError("a score is not a finite number")
+    return found

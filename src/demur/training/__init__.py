@@ -25,7 +25,7 @@ def trainer(spec: str, **settings: Setting) -> Trainer:
     if not 0 <= (seed := known.pop("seed", 0)) < SEEDS:
         raise UsageError(f"seed={seed} must be 0 or more, and below {SEEDS}")
     for name, rate in sorted(known.items(), reverse=True):
-        if not 0 <= rate <= _FASTEST:
+        if not 0 <= rate <= _FASTEST or (rate == 0 and getattr(type(built), name)):
             raise UsageError(f"{name}={rate:g} must be above 0, and at most {_FASTEST:g}")
     return built
 
@@ -35,6 +35,13 @@ def innermost(made: Trainer | None) -> Trainer | None:
     while made is not None and made.inner and not made.votes:
         made = trainer(made.inner)
     return made
+
+
+def refuse_readers(student: str, name: str) -> None:
+    """Raise an error if a student learns from answers, where it is labels that are changed for it."""
+    if trainer(student).reads:
+        what = f"{student} learns from the answers in passages, and {name} changes labels alone"
+        raise UsageError(f"{what}; leave {name} out, or name a student that ranks")
 
 
 def seeded(spec: str, seed: int) -> Trainer:

@@ -18,6 +18,7 @@ from demur.training.recipes import stages
 from demur.training.recipes.make_model import make
 from demur.training.recipes.search import Search, search
 from demur.training.recipes.stages import Recipe, Stage
+from demur.types import Candidate, Pool
 from training import made
 
 SPACE: dict[str, Any] = {"learning_rate": [1e-6, 0.05], "epochs": [1, 4]}
@@ -44,6 +45,38 @@ def test_a_grid_tries_all_and_the_best_settings_win(recipe: Recipe) -> None:
     assert built.epochs == winner.settings["epochs"]
     assert built.dropout == 0.1  # what the stage said besides stays
     assert best.search is None
+
+
+@pytest.mark.extras
+def test_readers_are_searched_by_what_they_quote(tmp_path: Path) -> None:
+    asked = [
+        Pool(
+            f"q{n}",
+            f"What is {n}?",
+            (Candidate("0", f"The {n} is a word.", 1),),
+            {"answers": [{"text": str(n), "answer_start": 4}]},
+        )
+        for n in range(6)
+    ]
+    formats.write_pools(tmp_path / "asked.jsonl", asked)
+    stage = Stage(str(tmp_path / "asked.jsonl"), str(tmp_path / "asked.jsonl"))
+    wanted = Recipe(
+        "bidaf(epochs=1, wide=4, hidden=4, filters=4)",
+        [stage],
+        search=Search({"dropout": [0.1, 0.2]}, measure="F1"),
+    )
+    assert all(trial.value is not None for trial in search(wanted)[1])
+    with pytest.raises(
+        UsageError, match=r"search\.measure=MAP says nothing of what bidaf makes; name EM or F1"
+    ):
+        search(replace(wanted, search=Search({"dropout": [0.1]}, measure="MAP")))
+
+
+def test_rankers_are_not_searched_by_what_they_quote(recipe: Recipe) -> None:
+    with pytest.raises(
+        UsageError, match=r"search\.measure=EM says nothing of what siamese makes; name one such as MAP"
+    ):
+        search(replace(recipe, search=Search(SPACE, measure="EM")))
 
 
 def test_stages_before_the_last_and_numbers_of_questions_are_searched_too(recipe: Recipe) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +11,13 @@ import pytest
 import demur
 from demur import store, toml
 from demur.data import formats
-from demur.errors import DataError, UsageError
+from demur.errors import Astray, DataError, UsageError
 from demur.evaluation import evaluate
 from demur.rankers import open_model
 from demur.training.recipes.make_model import make
 from demur.training.recipes.stages import Recipe, Scale, Stage, pools_of, run
 from demur.training.small_nets import loop as small_loop
+from laws import toys
 from training import made
 
 FAST = "epochs=3, learning_rate=0.01"
@@ -168,6 +171,40 @@ def test_the_card_names_the_terms_of_known_data() -> None:
     page = model_card.text(demur.ranker("overlap"), Recipe("siamese", [Stage("wikiqa/train")]), [done], None)
     assert "- wikiqa: licence " in page and "- squad-t: licence CC BY-SA 4.0" in page
     assert "Not measured: there was no dev set" in page
+
+
+def test_the_card_says_how_many_questions_of_dev_were_learnt_from(
+    files: dict[str, str], tmp_path: Path
+) -> None:
+    new = [replace(pool, question=f"{pool.question} today") for pool in made.pools(9)]
+    formats.write_pools(tmp_path / "new.jsonl", new)
+    both = f"{files['first']} + {files['second']} + {tmp_path / 'new.jsonl'}"
+    by, warned = f'siamese(features="{made.words()}", early=none)', "60 of these questions were learnt from"
+    for dev, said in ((str(tmp_path / "new.jsonl"), "Training has not looked at them."), (both, warned)):
+        stages = [Stage(files["first"], settings=FAST), Stage(files["second"], dev, settings=FAST)]
+        found = make(recipe(files, stage=stages, trainer=by), tmp_path / said[:2])
+        assert said in (found.folder / "README.md").read_text("utf-8")
+
+
+def test_what_a_failed_run_leaves_is_nothing(files: dict[str, str], tmp_path: Path) -> None:
+    by = f'hyperqa(vectors="{toys.vectors()}", epochs=1, margin=1e300)'
+    with pytest.raises(Astray):
+        make(recipe(files, trainer=by, stage=[Stage(files["first"])]), tmp_path / "m")
+    assert not (tmp_path / "m.parts").exists() and not (tmp_path / "m").exists()
+
+
+def test_where_no_model_can_be_put_is_said_before_the_work(
+    files: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "link").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    nameless, taken = "no name of its own", "exists already"
+    places = {".": nameless, "..": nameless, "../link": taken, "../pipe": taken}
+    for place, said in places.items():
+        with pytest.raises(DataError, match=said):
+            make(recipe(files), Path(place), worked)
 
 
 def test_the_card_says_where_a_dev_set_had_nothing_to_say(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from demur.nets.matching.match_net import MatchNet
+from demur.nets.matching.match_net import MatchNet, along, padding
 from demur.nets.transformers.dropout import dropout
 
 _BEGIN = 0.2  # times the length of a word, 4, it is near 1, and so is what filters see at first
@@ -41,7 +41,7 @@ class Adaptive(MatchNet):
         self.sizes = {"wide": wide, "filters": filters, "window": window}
         self.sizes |= {"code": code, "hidden": hidden, "drop": drop}
         self.wide, self.filters, self.window, self.drop = wide, filters, window, drop
-        self.encoder = nn.Conv1d(wide, code, window, padding="same")
+        self.encoder = nn.Conv1d(wide, code, window, padding=padding(window))
         self.even = nn.LayerNorm(code, elementwise_affine=False)
         self.maker = nn.Linear(code, window * wide * filters, bias=False)
         self.dense = nn.Linear(4 * filters, hidden)
@@ -50,7 +50,7 @@ class Adaptive(MatchNet):
 
     def made(self, text: Tensor, there: Tensor) -> Tensor:
         """The filters for a text, b × t × e: b × w·e × f."""
-        seen = self.encoder(text.transpose(1, 2)).tanh()  # b × code × t
+        seen = along(self.encoder, text.transpose(1, 2)).tanh()  # b × code × t
         code = seen.masked_fill(~there[:, None], -1.0).amax(2)  # b × code
         made: Tensor = self.maker(self.even(code))
         return made.view(-1, self.window * self.wide, self.filters)

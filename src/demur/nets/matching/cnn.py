@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
-from demur.nets.matching.match_net import MatchNet
+from demur.nets.matching.match_net import MatchNet, along, padding
 
 
 class Cnn(MatchNet):
@@ -24,7 +24,7 @@ class Cnn(MatchNet):
     def __init__(self, wide: int, filters: int = 200, window: int = 3) -> None:
         super().__init__()
         self.sizes = {"wide": wide, "filters": filters, "window": window}
-        self.convolution = nn.Conv1d(wide, filters, window, padding="same")
+        self.convolution = nn.Conv1d(wide, filters, window, padding=padding(window))
 
     @property
     def apart(self) -> bool:
@@ -33,7 +33,7 @@ class Cnn(MatchNet):
 
     def read(self, text: Tensor, there: Tensor, answer: bool) -> tuple[Tensor, ...]:
         """The text as one vector: b × 1 × f."""
-        seen = self.convolution(text.transpose(1, 2)).tanh()  # b × f × t
+        seen = along(self.convolution, text.transpose(1, 2)).tanh()  # b × f × t
         return (seen.masked_fill(~there[:, None], -1.0).amax(2)[:, None],)
 
     def compare(

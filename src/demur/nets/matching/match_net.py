@@ -104,6 +104,18 @@ def filled(x: Tensor, length: int) -> Tensor:
     return F.pad(x, (0, 0, 0, length) if x.dim() == 3 else (0, length))[:, :length]
 
 
+def padding(window: int) -> str | int:
+    """What a convolution over words is to be padded with, so that `along` gives a number for each word."""
+    return "same" if window % 2 else 0
+
+
+def along(convolution: nn.Conv1d, x: Tensor) -> Tensor:
+    """What a convolution sees at each word, b × e × t; of an even window more of what follows."""
+    (window,) = convolution.kernel_size
+    found: Tensor = convolution(x if window % 2 else F.pad(x, ((window - 1) // 2, window // 2)))
+    return found
+
+
 class BothWays(nn.Module):
     """What an LSTM or GRU says of each word from the left and from the right; padding is not read."""
 

@@ -20,7 +20,7 @@ from scipy.special import expit
 from demur import logistic
 from demur.errors import UsageError
 from demur.rankers import Ranker
-from demur.training import seeded
+from demur.training import refuse_readers, seeded
 from demur.training.base import Reporter, Trainer, silent
 from demur.types import FloatArray, Pool
 
@@ -44,6 +44,7 @@ class Confident(Trainer):
     def __post_init__(self) -> None:
         if self.folds < 2 or self.seed < 0:
             raise UsageError("folds must be 2 or more, and seed 0 or more")
+        refuse_readers(self.student, self.name)
 
     @property
     def inner(self) -> str:
@@ -57,6 +58,9 @@ class Confident(Trainer):
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """Raise an error unless the student can learn from these."""
         seeded(self.student, self.seed).check(pools, dev)
+        if len(pools) < self.folds:
+            what = f"{len(pools)} pools are too few for folds={self.folds}"
+            raise UsageError(f"{what}; give more or fewer folds")
 
     @property
     def depends(self) -> str:
@@ -74,10 +78,7 @@ class Confident(Trainer):
         report: Reporter = silent,
     ) -> Ranker:
         """The ranker that the pools teach without their unlikely labels."""
-        if len(pools) < self.folds:
-            raise UsageError(
-                f"{len(pools)} pools are too few for folds={self.folds}; give more or fewer folds"
-            )
+        self.check(pools, dev)
         fold = np.random.default_rng([self.seed, len(pools)]).permutation(len(pools)) % self.folds
         scores: list[FloatArray] = [np.empty(0)] * len(pools)
         by = seeded(self.student, self.seed)

@@ -28,7 +28,7 @@ from demur.rankers import Ranker, ranker
 from demur.rankers.ensembles.base import standardised
 from demur.rankers.ensembles.fusion import Fusion
 from demur.rankers.vectors.recipe_encoder import in_floats
-from demur.training import seeded
+from demur.training import refuse_readers, seeded
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.encoders.cached_encoder import with_kept_vectors
 from demur.types import Candidate, FloatArray, Pool
@@ -72,6 +72,7 @@ class SelfTraining(Trainer):
             )
         if min(self.rounds, self.negatives) < 1 or self.seed < 0:
             raise UsageError("rounds and negatives must be 1 or more, and seed 0 or more")
+        refuse_readers(self.student, self.name)
 
     @property
     def inner(self) -> str:

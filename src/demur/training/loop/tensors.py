@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from demur.errors import DataError
+from demur.files import written
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,8 +18,9 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], facts: dict[str, st
     from safetensors.torch import save_file
 
     beside = path.with_name(f".{path.name}.part")
-    save_file({name: value.contiguous().clone() for name, value in tensors.items()}, beside, facts)
-    beside.replace(path)  # and clones, since some share memory
+    with written(path):  # clones, since some share memory
+        save_file({name: value.contiguous().clone() for name, value in tensors.items()}, beside, facts)
+        beside.replace(path)
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

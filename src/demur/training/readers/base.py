@@ -16,8 +16,9 @@ from demur import precision
 from demur.embedders.encoders.loading import device_named
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
-from demur.reading.published import answer_of, golds
+from demur.reading.published import answer_of, check_one_passage, golds
 from demur.reading.readers.network import NetworkReader
+from demur.training import innermost
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import NEVER
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
@@ -91,9 +92,16 @@ class ReaderTrainer(Trainer):
                 f"no question without an answer has an align_margin, so sure={self.sure:g} would do nothing"
             )
             raise UsageError(f"{what}; leave it out")
-        if self.early not in NEVER or self.null not in NEVER:
-            for pool in dev:
-                golds(pool)
+        for pool in dev:  # it tells how good the reader is in the end, whether or not it says when to stop
+            golds(pool)
+            check_one_passage(pool)
+
+    def follows(self, before: Trainer | None) -> None:
+        """Raise an error unless that trainer makes a reader of this kind, as far as one can tell."""
+        if (made := innermost(before)) and not isinstance(made, type(self)):
+            raise UsageError(
+                f"a {self.name} cannot start from what {made.spec} makes; start from another one"
+            )
 
     @abstractmethod
     def begun(self, start: Ranker | None, pools: Sequence[Pool]) -> NetworkReader:

@@ -108,6 +108,10 @@ def target(window: Window, answer: tuple[int, int] | None) -> tuple[int, int]:
     return 1 + found[0], 1 + found[1]
 
 
+QUOTING = "EM", "F1"
+"""What readers are measured by."""
+
+
 def quoted(ranker: Ranker, dev: Sequence[Pool]) -> bool:
     """Whether a dev set tells how well a ranker quotes; a mini is told by other pools how well it ranks."""
     if isinstance(ranker, OnePassReader):
@@ -117,7 +121,7 @@ def quoted(ranker: Ranker, dev: Sequence[Pool]) -> bool:
 
 def measured(reader: Reader, dev: Sequence[Pool], measure: str) -> float:
     """The mean EM or F1 of a reader on a dev set."""
-    if measure not in ("EM", "F1"):
+    if measure not in QUOTING:
         raise UsageError(f"a reader is not measured by {measure}; name EM or F1")
     answers = [reading.span.text if reading.span else "" for reading in readings_of(reader, dev)]
     found = squad.score(dev, answers, squad.version_of(dev))

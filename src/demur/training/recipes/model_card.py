@@ -16,7 +16,7 @@ from demur.reading.base import Reader
 from demur.specs import parse
 from demur.training.dev_set import NEVER
 from demur.training.recipes.search import Trial
-from demur.training.recipes.stages import Done, Recipe
+from demur.training.recipes.stages import Done, Recipe, pools_of
 
 _PACKAGES = ("torch", "numpy", "transformers", "gensim")
 _SHOWN = 12  # epochs of a long log: the first and the last
@@ -36,7 +36,7 @@ def text(
         f"# A {_kind(ranker)}\n\nTrained by demur {__version__} on {learnt}.",
         _quoting() if isinstance(ranker, Reader) else use(),
         *(_stage(number, stage) for number, stage in enumerate(done, 1)),
-        _measures(dev, looks(done[-1]) or bool(trials)),
+        _measures(dev, looks(done[-1]) or bool(trials), 0 if dev is None else _met(recipe)),
         *([_trials(trials)] if trials else []),
         "## Data and their terms\n\n" + "\n".join(_terms(done)),
         f"## How it was made\n\nTrainer `{recipe.trainer}`{scale}, seed {recipe.seed}; {versions()}. The "
@@ -129,7 +129,13 @@ def _figure(value: Any) -> str:
     return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _measures(dev: Report | None, looked: bool) -> str:
+def _met(recipe: Recipe) -> int:
+    """How many questions of the last stage's dev set are among those that were learnt from."""
+    learnt = {pool.question for stage in recipe.stage for pool in recipe.pools(stage)[0]}
+    return sum(pool.question in learnt for pool in pools_of(recipe.stage[-1].dev))
+
+
+def _measures(dev: Report | None, looked: bool, met: int) -> str:
     if dev is None:
         none = "there was no dev set with right and wrong answers"
         return f"## How good it is\n\nNot measured: {none}. Run `demur evaluate`."
@@ -143,6 +149,8 @@ def _measures(dev: Report | None, looked: bool) -> str:
         if looked
         else "Training has not looked at them."
     )
+    if met:
+        warning = f"{met:,} of these questions were learnt from, so new ones go worse."
     table = ["| measure | mean | interval |", "| --- | --- | --- |", *rows]
     return f"## How good it is\n\n{said}{warning}\n\n" + "\n".join(table)
 

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from demur.errors import Astray, UsageError, require
 from demur.specs import Setting, parse, spell
+from demur.training import innermost
 from demur.training.base import Reporter, silent
 from demur.training.dev_set import sole
 from demur.training.loop.distributed import leads
+from demur.training.readers.examples import QUOTING
 
 if TYPE_CHECKING:
     from demur.training.recipes.stages import Recipe
@@ -54,7 +56,8 @@ class Search:
             raise UsageError("search.space is empty; name settings and the values to try")
         if min(self.trials, self.seeds) < 1:
             raise UsageError("search.trials and search.seeds must be 1 or more")
-        sole(self.measure, "search.measure")
+        if self.measure not in QUOTING:
+            sole(self.measure, "search.measure")
         for key, values in self.space.items():
             _checked(key, values, self.method)
 
@@ -83,6 +86,10 @@ def search(recipe: Recipe, work: Path | None = None, report: Reporter = silent) 
     wanted = recipe.search
     if wanted is None:
         return recipe, []
+    last = innermost(recipe.by(recipe.stage[-1]))
+    if last is not None and last.reads != (wanted.measure in QUOTING) and last.name != "mini":
+        fix = "name EM or F1" if last.reads else "name one such as MAP"
+        raise UsageError(f"search.measure={wanted.measure} says nothing of what {last.name} makes; {fix}")
     if not any(pool.positives for pool in pools_of(recipe.stage[-1].dev)):
         raise UsageError("a search needs a dev set with right answers in the last stage; name it with dev=")
     for key in wanted.space:

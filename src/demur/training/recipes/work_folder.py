@@ -39,6 +39,9 @@ def work_folder(model: Path) -> Iterator[Path]:
         try:
             yield folder
         except BaseException:
+            for path in folder.iterdir():
+                with suppress(OSError):  # the checkpoints of a stage that has none yet
+                    path.rmdir()
             if {path.name for path in folder.iterdir()} <= {_LOCK}:  # nothing to go on from
                 shutil.rmtree(folder, ignore_errors=True)
             raise

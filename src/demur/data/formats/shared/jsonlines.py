@@ -11,7 +11,7 @@ from typing import Any
 
 from demur.data.formats.shared.checks import Place, shown, unwritable
 from demur.errors import DataError
-from demur.files import decoded, lines, opened, raw_lines
+from demur.files import decoded, lines, opened, raw_lines, unreadable
 from demur.types import Pool
 
 Object = dict[str, Any]
@@ -64,8 +64,8 @@ def object_of(text: str, place: Place) -> Object:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         raise place.error(f"broken JSON ({error.msg}, column {error.colno})", fix) from None
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, lists 10,000 deep
-        raise place.error(f"JSON that cannot be read ({error})", fix) from None
+    except (ValueError, RecursionError) as error:
+        raise place.error(f"JSON that cannot be read ({unreadable(error)})", fix) from None
     if type(value) is not dict:
         raise place.error(f"{kind(value)} where a JSON object was expected", fix)
     check_whole(text, value, place)
