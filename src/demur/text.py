@@ -68,9 +68,17 @@ def tokenize(text: str) -> list[str]:
     return [word for word, _, _ in token_spans(fold(text))]
 
 
+_SIGN = r"[+#$€£¥%°=<>^~]|(?<!\S)[-−–](?=\d)"  # as in C++ and C#, $5 and 5 €, -5 and 5
+
+
 def bare(text: str) -> str:
-    """The words in lower case: what two wordings share that differ in case or signs alone."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    """The words in lower case, and signs that mean something: the same of wordings that say the same."""
+    return " ".join(re.findall(rf"\w+|{_SIGN}", text.casefold()))
+
+
+def signs(text: str) -> list[str]:
+    """The signs of a text that mean something, in their order."""
+    return re.findall(_SIGN, text)
 
 
 @cache

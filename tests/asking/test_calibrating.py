@@ -162,3 +162,25 @@ def test_unlabelled_questions_may_make_the_thresholds() -> None:
     grid = [Pool.of(f"Are ladders or saws lent {n} times?", ["?"], id=f"g{n}") for n in range(30)]
     gate = calibrate(Library(TEXTS), asked(300), 0.2, grid=grid)
     assert gate.certificate.questions == 300
+
+
+FAQ = [
+    Passage("1", "No.", heading="Do you sell vouchers?", question="Do you sell vouchers?"),
+    Passage("2", "No, not on Sundays.", heading="Do you deliver?", question="Do you deliver?"),
+    Passage("3", "No.", heading="Is there a lift?", question="Is there a lift?"),
+]
+
+
+def test_a_short_answer_is_not_found_in_whatever_has_its_words() -> None:
+    (found,) = judged_pools(
+        Library(FAQ).search(), [pool("do you sell or deliver, is there a lift", ("x", "No."))]
+    )
+    assert {each.id: each.label for each in found.candidates} == {"1": 1, "2": 0, "3": 1}
+
+
+def test_a_label_that_names_a_passage_is_of_no_other_with_the_same_words() -> None:
+    said = Candidate("x", "No.", 1, {"heading": "Is there a lift?"})
+    (found,) = judged_pools(
+        Library(FAQ).search(), [Pool("q", "do you sell or deliver, is there a lift", (said,))]
+    )
+    assert {each.id: each.label for each in found.candidates} == {"1": 0, "2": 0, "3": 1}

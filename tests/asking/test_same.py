@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from demur.asking import Library, Passage, Session, as_plain
 from demur.asking.gates.calibrating import calibrate
-from demur.asking.quoting import same
+from demur.asking.quoting import also_answers, same
 from demur.rankers import Ranker, ranker
 from demur.types import Abstention, Answer, Candidate, Pool, Ranking, Verdict
 
@@ -42,6 +43,10 @@ class Refusing:
         ("Is 5 > 3 always true?", "Is 5 > 3 always true?", True),
         ("is 5 > 3 always true", "Sums > Is 5 > 3 always true?", True),
         ("3 always true yes", "Sums > Is 5 > 3 always true?", False),
+        ("How do I install the C# compiler?", "How do I install the C++ compiler?", False),
+        ("how do I install the C++ compiler", "Setup > How do I install the C++ compiler?", True),
+        ("What happens below 5 degrees?", "What happens below -5 degrees?", False),
+        ("Is the drop-off open?", "Is the drop off open", True),
         ("opening hours", "Opening hours", False),  # a topic, and no question
         ("", "", False),
     ],
@@ -80,3 +85,19 @@ def test_a_gate_for_these_files_is_asked_as_it_was_calibrated() -> None:
     gate = calibrate(library, questions, 0.2, ranker="bm25")
     found = Session.open(library, "bm25", gate).ask(asked[7])
     assert isinstance(found, Answer) and found.confidence is not None and found.certificate is not None
+
+
+def test_rows_are_told_apart_by_their_files_and_whatever_is_in_their_names() -> None:
+    def row(id: str, source: str, text: str) -> Candidate:
+        return Candidate(id, text, None, {"question": "How long is the warranty?", "source": source})
+
+    two = row("1", "a.csv", "Two years.")
+    assert also_answers(two, row("1", "b.csv", "Three years."))
+    assert not also_answers(two, row("1+2", "a.csv", "Or more.")), "the same row goes on"
+    named = row("faq+old.csv:2", "faq+old.csv", "Two years.")
+    assert also_answers(named, row("faq+old.csv:3", "faq+old.csv", "Three years."))
+    assert not also_answers(named, row("faq+old.csv:2+1", "faq+old.csv", "Or more."))
+    other = replace(
+        two, extra={**two.extra, "source": "c.csv", "question": "How long is the warranty of $5?"}
+    )
+    assert not also_answers(two, other)

@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from demur.asking import Session
+from demur.kb.files.documents import read_documents
+from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.given import Given
 from demur.serving.answering.service import Service
 from demur.serving.assistants import create_mcp
@@ -106,6 +110,33 @@ def test_over_a_knowledge_base(guide: Path, tmp_path: Path) -> None:
     check(
         asyncio.run(called(StdioServerParameters(command=sys.executable, args=asked, env=dict(os.environ))))
     )
+
+
+async def read(server: Any, id: str, source: str) -> str:
+    """The text of a passage, or what is said instead."""
+    async with Client(server) as client:
+        told = await client.call_tool("read_passage", {"id": id, "source": source})
+    return str(told.content) if told.is_error else str(told.structured_content["passage"]["text"])
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_of_passages_with_the_same_id_the_source_says_which_is_meant(tmp_path: Path, kept: bool) -> None:
+    for name, text in (("a", "Two years."), ("b", "Three years.")):
+        (tmp_path / f"{name}.csv").write_text(f"id,question,answer\n1,How long is it?,{text}\n", "utf-8")
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    if kept:
+        with closing(KnowledgeBase(tmp_path / "x.kb")) as kb:
+            kb.add(tmp_path)
+        server = create_mcp(Service.over(tmp_path / "x.kb", None, "bm25"))
+    else:
+        passages = [each for file in files for each in read_documents(file)]
+        server = create_mcp(replace(service(), session=Session.open(passages, "bm25")))
+    sources = sorted(str(file) for file in files) if kept else [str(file) for file in files]
+    found = [asyncio.run(read(server, "1", source)) for source in sources]
+    assert found == ["Two years.", "Three years."]
+    said = asyncio.run(read(server, "1", ""))
+    assert "several files have a passage '1'; say its source, too: " in said and sources[1] in said
+    assert "there is no passage '1'" in asyncio.run(read(server, "1", "c.csv"))
 
 
 async def refused(server: Any, question: str) -> str:

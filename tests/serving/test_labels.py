@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -272,6 +273,22 @@ def test_what_people_ask_is_kept_only_if_that_is_wanted(tmp_path: Path) -> None:
         with serving(path, Settings(keep_questions=wanted)) as client:
             answered(client, question(TOOLS[3]))
             assert client.get("/v1/labels").json()["waiting"] == int(wanted)
+
+
+def test_what_is_labelled_is_what_was_shown_where_files_have_the_same_ids(tmp_path: Path) -> None:
+    head = "id,question,answer\n1,"
+    house, shop = "Is it open on Sundays?,No.", "Do you ship on Sundays?,No."
+    texts = {"house.csv": f"{head}{house}\n", "shop.csv": f"{head}{shop}\n"}
+    path = made(tmp_path, texts)
+    with serving(path) as client:
+        told = client.get("/v1/labels/next", params={"question": "Do you ship on Sundays?"}).json()
+        shown = {each["passage"]: each["heading"] for each in told["passages"]}
+        assert len(shown) == 2
+        client.post("/v1/labels", json={"question": "Sundays?", "right": [next(iter(shown))], "wrong": []})
+    with closing(KnowledgeBase(path)) as kb:
+        assert {place: kb.passage(place).heading for place in shown} == shown
+        (label,) = kb.labels()
+        assert label.heading == next(iter(shown.values())) == "Do you ship on Sundays?"
 
 
 def test_an_answer_is_given_also_if_the_question_cannot_be_kept(

@@ -12,6 +12,8 @@ from dataclasses import replace
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
+from demur.cli.options import services
+from demur.errors import UsageError
 from demur.serving.guards.connections import Timely
 from demur.serving.guards.shield import Rules, Shield, keys_in
 from demur.serving.server import Settings
@@ -81,6 +83,33 @@ def test_names_that_others_may_point_here_are_refused(host: str, status: int) ->
     with asked() as client:
         assert client.get("/info", headers={"Host": host}).status_code == status
         assert client.get("/health", headers={"Host": host}).status_code == 200, "it tells nobody's words"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "origins", "expected"),
+    [
+        (
+            ["Search.intranet:8934"],
+            ["https://Intranet.example/"],
+            ("search.intranet", "https://intranet.example"),
+        ),
+        (["*"], ["http://a.b:80"], ("*", "http://a.b:80")),
+    ],
+)
+def test_names_and_sites_are_taken_as_requests_spell_them(
+    hosts: list[str], origins: list[str], expected: tuple[str, str]
+) -> None:
+    found = services.rules(None, hosts, origins)
+    assert (found.hosts, found.origins) == (frozenset({expected[0]}), frozenset({expected[1]}))
+
+
+@pytest.mark.parametrize(
+    ("hosts", "origins"),
+    [(["https://a.b"], []), ([" "], []), ([], ["foo"]), ([], ["https://a.b/page"]), ([], ["ftp://a.b"])],
+)
+def test_what_no_request_can_say_is_refused(hosts: list[str], origins: list[str]) -> None:
+    with pytest.raises(UsageError, match=r"is no (name of a host|site); write one such as"):
+        services.rules(None, hosts, origins)
 
 
 def test_names_may_be_allowed() -> None:

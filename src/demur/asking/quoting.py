@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from demur.kb.passages import MARKER
 from demur.sentences import sentences
-from demur.text import content, stemmer, token_spans, tokenize
+from demur.text import content, signs, stemmer, token_spans, tokenize
 from demur.types import Candidate, Span
 
 _ASKS = 3
 """Words: fewer name a topic, and are no question."""
+_PART = re.compile(r"\+\d+$")
+"""What the id of a passage ends with that is a further part of a long one."""
 
 
 def asked(question: str, stem: str = "none") -> list[str]:
@@ -27,21 +30,26 @@ def same(question: str, heading: str) -> bool:
     """Whether a passage stands right under what is asked: three words or more, the same in the same order."""
     words, parts = _words_of(question), heading.split(" > ")  # what is asked may have that in it, too
     under = (" > ".join(parts[at:]) for at in range(len(parts) - 1, -1, -1))
-    return len(words) >= _ASKS and any(words == tuple(tokenize(each)) for each in under)
+    return len(words) >= _ASKS and any(words == _words_of(each) for each in under)
 
 
 def also_answers(best: Candidate, other: Candidate) -> bool:
     """Whether another row answers the very question that the best passage does, and otherwise than that."""
-    if not best.extra["question"] or other.id.partition("+")[0] == best.id.partition("+")[0]:
+    if not best.extra["question"] or _row(other) == _row(best):
         return False
-    alike = _words_of(best.extra["question"]) == tuple(tokenize(other.extra["question"]))
+    alike = _words_of(best.extra["question"]) == _words_of(other.extra["question"])
     return alike and tokenize(best.text) != tokenize(other.text)
 
 
-@lru_cache(maxsize=4)
+def _row(part: Candidate) -> tuple[str, str]:
+    """Where a row of an FAQ stands: its file, as others may have the same ids, and its id without a part."""
+    return part.extra["source"], _PART.sub("", part.id)
+
+
+@lru_cache(maxsize=1 << 10)
 def _words_of(question: str) -> tuple[str, ...]:
-    """The words of a question, which is held against the heading of each passage."""
-    return tuple(tokenize(question))
+    """The words of a question, and its signs that mean something."""
+    return (*tokenize(question), *signs(question))
 
 
 def quote(text: str, weights: Mapping[str, float], stem: str = "none") -> Span | None:

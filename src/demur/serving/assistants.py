@@ -90,10 +90,10 @@ def create_mcp(service: Service, settings: Settings | None = None) -> MCPServer:
             return [_found(each) for each in plain["ranking"]]
 
     @server.tool()
-    async def read_passage(id: str, around: int = 1) -> Read:
-        """A passage by its id, with so many passages before and after it."""
+    async def read_passage(id: str, around: int = 1, source: str = "") -> Read:
+        """A passage by its id (and its source, if several have it), with so many before and after it."""
         with _errors():
-            return await asyncio.to_thread(_read, service, id, max(0, min(around, _MOST)))
+            return await asyncio.to_thread(_read, service, id, max(0, min(around, _MOST)), source)
 
     return server
 
@@ -130,13 +130,11 @@ def _found(plain: dict[str, Any]) -> Found:
     return Found(**shown, quote=quote)
 
 
-def _read(service: Service, id: str, around: int) -> Read:
+def _read(service: Service, id: str, around: int, source: str) -> Read:
     if service.base is not None:
-        return _kept(service.base, id, around)
+        return _kept(service.base, id, around, source)
     passages = cast(Library, service.asked().library).passages
-    place = next((n for n, each in enumerate(passages) if each.id == id), None)
-    if place is None:
-        raise _unknown(id)
+    place = _meant(id, source, {n: each for n, each in enumerate(passages) if each.id == id})
     source = passages[place].source
     first = max(0, place - around)
 
@@ -150,15 +148,24 @@ def _read(service: Service, id: str, around: int) -> Read:
     )
 
 
-def _kept(base: Base, id: str, around: int) -> Read:
+def _meant(id: str, source: str, passages: dict[int, Passage]) -> int:
+    """The place of the passage that is meant, of those with its id; a row may have several parts."""
+    found = {place: each for place, each in passages.items() if source in ("", each.source)}
+    if not found:
+        raise ToolError(f"there is no passage {id[:200]!r}; take an id that ask or search gave")
+    if len(sources := sorted({each.source for each in found.values()})) > 1:
+        some = ", ".join(sources[:_MOST])
+        raise ToolError(f"several files have a passage {id[:200]!r}; say its source, too: {some}")
+    return next(iter(found))
+
+
+def _kept(base: Base, id: str, around: int, source: str) -> Read:
     """The same, of a knowledge base."""
 
     def seen(kb: KnowledgeBase) -> Read:
-        places = kb.places(id)
-        if not places:
-            raise _unknown(id)
-        some = kb.near(places[0], around)
-        at = next((n for n, each in enumerate(some) if each.id == id), 0)
+        place = _meant(id, source, {each: kb.passage(each) for each in kb.places(id)})
+        some = list(kb.near(place, around))
+        at = some.index(kb.passage(place))
         return Read(
             passage=_whole(some[at]),
             before=[_whole(each) for each in some[:at]],
@@ -166,10 +173,6 @@ def _kept(base: Base, id: str, around: int) -> Read:
         )
 
     return base.looked(seen)
-
-
-def _unknown(id: str) -> ToolError:
-    return ToolError(f"there is no passage {id[:200]!r}; take an id that ask or search gave")
 
 
 def _whole(passage: Passage) -> Found:

@@ -14,7 +14,7 @@ from demur.asking.searching import Search, candidate
 from demur.data import binary
 from demur.kb.read import ReadBase
 from demur.rankers import Ranker
-from demur.text import content, tokenize
+from demur.text import bare, content, tokenize
 from demur.types import Candidate, FloatArray, Pool, Ranking
 
 if TYPE_CHECKING:
@@ -55,9 +55,11 @@ def calibrate(
 def judged_pools(search: Search, questions: Iterable[Pool]) -> list[Pool]:
     """For each labelled question what the search finds, labelled 1 where it is one of the right answers.
 
-    A passage is right if it has the words of a positive candidate in it, in their order; or if it has its id,
-    and the positive has no words or has the passage's in it. A question without a positive has no answer, so
-    whatever is found is wrong. If nobody has judged a question's candidates, nor is what is found judged.
+    A passage is right if it has the words of a positive candidate in it, in their order, and stands under its
+    `heading` where that is told; or if it has its id, and the positive has no words or has the passage's in
+    it. Words that say too little alone, such as “No.”, must be the whole passage. A question without a
+    positive has no answer, so whatever is found is wrong. If nobody has judged a question's candidates, nor
+    is what is found judged.
     """
     return [judged_pool(search.find(pool.question), pool) for pool in binary(questions)]
 
@@ -103,8 +105,10 @@ def _positives(pool: Pool) -> list[Candidate]:
 def _right(passage: Candidate, positives: Sequence[Candidate]) -> int:
     text = _bare(passage.text)
     for positive in positives:
-        wanted = _bare(positive.text)
-        if wanted.strip() and wanted in text:
+        wanted, heading = _bare(positive.text), positive.extra.get("heading")
+        if heading is not None and bare(str(heading)) != bare(passage.extra["heading"]):
+            continue
+        if wanted.strip() and (wanted in text if content(wanted.split()) else wanted == text):
             return 1
         if passage.id == positive.id and (not wanted.strip() or text in wanted):
             return 1

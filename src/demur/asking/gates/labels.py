@@ -47,7 +47,9 @@ class Labelled:
         """The question with what was judged."""
         judged = [*self.right, *self.wrong]
         candidates = [
-            Candidate(str(n), each.text, each.label) for n, each in enumerate(judged) if each.text.strip()
+            Candidate(str(n), each.text, each.label, {"heading": each.heading})
+            for n, each in enumerate(judged)
+            if each.text.strip()
         ]
         return Pool(f"{lot(self.question):016x}", self.question, tuple(candidates))
 

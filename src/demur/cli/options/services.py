@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -124,11 +125,36 @@ def rules(
     body = Rules.body if body is None else body
     return Rules(
         keys=_keys(key_file),
-        hosts=frozenset(name.lower() for name in hosts or ()),
-        origins=frozenset(origins or ()),
+        hosts=frozenset(map(_host, hosts or ())),
+        origins=frozenset(map(_origin, origins or ())),
         body=body,
         bodies=max(16 * body, Rules.bodies),
     )
+
+
+def _host(said: str) -> str:
+    """A name that requests may be sent to, without a port, which does not count."""
+    from demur.errors import UsageError
+
+    name = said.strip().lower()
+    if re.fullmatch(r"[^\s/:]+:\d+", name):
+        name = name.partition(":")[0]
+    if not name or re.search(r"[\s/]|:(?!.*:)", name):
+        raise UsageError(f"--allow-host {said!r} is no name of a host; write one such as search.intranet")
+    return name
+
+
+def _origin(said: str) -> str:
+    """A site whose pages may ask, as browsers spell it: without a path."""
+    from urllib.parse import urlsplit
+
+    from demur.errors import UsageError
+
+    site = urlsplit(said.strip().lower())
+    if site.scheme not in ("http", "https") or not site.netloc or site.path not in ("", "/") or site.query:
+        fix = "write one such as https://intranet.example"
+        raise UsageError(f"--allow-origin {said!r} is no site; {fix}")
+    return f"{site.scheme}://{site.netloc}"
 
 
 def _keys(path: Path | None) -> tuple[str, ...]:

@@ -246,6 +246,16 @@ def _places(kb: KnowledgeBase, passages: Sequence[int | str]) -> list[int]:
     return found
 
 
+def _place(kb: KnowledgeBase, one: Candidate) -> int | None:
+    """Where a passage is that was found; other files may have one of the same id and text."""
+    told = one.id, one.text, one.extra["source"], one.extra["heading"]
+    for place in kb.places(one.id):
+        each = kb.passage(place)
+        if (each.id, each.text, each.source, each.heading) == told:
+            return place
+    return None
+
+
 def _shown(kb: KnowledgeBase, ranking: Ranking) -> list[Shown]:
     """The best passages, with the sentence that shares the weightiest words.
 
@@ -255,7 +265,7 @@ def _shown(kb: KnowledgeBase, ranking: Ranking) -> list[Shown]:
     weights = {word: kb.idf(word) for word in words}
     shown: list[Shown] = []
     for one in _in_turns(ranking):
-        place = next((p for p in kb.places(one.id) if kb.passage(p).text == one.text), None)
+        place = _place(kb, one)
         if place is None or any(each.passage == place for each in shown):
             continue
         span = quote(one.text, weights, kb.stem)
