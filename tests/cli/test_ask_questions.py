@@ -143,3 +143,9 @@ def test_at_a_terminal_there_is_a_prompt_and_three_ways_to_leave(guide: Path, le
     assert "2 passages are ready; an empty line or Ctrl-D leaves." in there.shown
     assert "“Saws are lent for three weeks.”" in there.shown
     assert there.shown.endswith("\n") and "Traceback" not in there.shown and "Aborted" not in there.shown
+
+
+@pytest.mark.parametrize("asks", ["-", "--interactive"])
+def test_stdin_is_asked_or_asks(asks: str) -> None:
+    with pytest.raises(UsageError, match="stdin cannot be both the questions and what is asked"):
+        call(asks, "--from", "-", input="The fee is 5 euros.\n")

@@ -17,6 +17,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from demur.asking import Session
+from demur.cli.serving.mcp import mcp
+from demur.errors import UsageError
 from demur.kb.files.documents import read_documents
 from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.given import Given
@@ -137,6 +139,11 @@ def test_of_passages_with_the_same_id_the_source_says_which_is_meant(tmp_path: P
     said = asyncio.run(read(server, "1", ""))
     assert "several files have a passage '1'; say its source, too: " in said and sources[1] in said
     assert "there is no passage '1'" in asyncio.run(read(server, "1", "c.csv"))
+
+
+def test_what_is_for_http_alone_is_refused(guide: Path) -> None:
+    with pytest.raises(UsageError, match="--host, --port and keys are for --http; add it"):
+        mcp([guide], host="0.0.0.0")
 
 
 async def refused(server: Any, question: str) -> str:

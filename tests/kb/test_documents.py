@@ -193,6 +193,12 @@ def test_empty_files_have_no_passages(tmp_path: Path) -> None:
         ("a.jsonl", b'{"text": "\\ud800"}', ":1: half a character, U+D800"),
         ("a.jsonl", b'{"candidates": [{"text": "a"}, 3]}', ":1: candidate 2: is not an object"),
         ("a.jsonl", b'{"candidates": [{"id": "a"}]}', ":1: candidate 1: no text among id"),
+        (
+            "a.jsonl",
+            b'{"text": "a", "title": {"a": 1}}',
+            ":1: 'title' is an object, not text",
+        ),
+        ("a.jsonl", b'{"question": ["a?", "b"], "answer": "c"}', ":1: 'question' is a list, not text"),
         ("a.csv", b"question,reply\na,b", ":1: no text among question, reply"),
         ("a.csv", b"id,text\n1,a\n2,b,c", ":3: 3 cells in this row, but 2 in the header"),
         ("a.csv", b'id,text\n1,"a\n2,b\n', ":2: broken CSV in the row that starts here"),

@@ -171,3 +171,24 @@ def test_parts_of_one_answer_are_no_rivals() -> None:
     whole = finding.find(Library([parts[0], other]), "Is it open today?", 5)
     cut = finding.find(Library([*parts, other]), "Is it open today?", 5)
     assert cut.chances[0] >= whole.chances[0] - 1e-6, "the nearest part may be nearer than the first"
+
+
+def test_bold_questions_need_no_empty_line_between_them() -> None:
+    asked = [
+        "**How do I renew a loan?**",
+        "Ring the desk.",
+        "Ask for Ada.",
+        "**Can I return at night?** Yes.",
+    ]
+    assert text("\n".join(["# FAQ", "", *asked, "**Why?** Ask.", "**Not** a question, is it?"])) == [
+        (4, "How do I renew a loan?", "Ring the desk. Ask for Ada."),
+        (6, "Can I return at night?", "Yes. Why? Ask. Not a question, is it?"),
+    ]
+    lines = (
+        "<b>How do I renew a loan?</b><br>Ring the desk.<br/><strong>Can I return at night?</strong><br>Yes."
+    )
+    assert page(f"<p>{lines} <b>Why?</b> No.</p>") == [
+        ("How do I renew a loan?", "Ring the desk."),
+        ("Can I return at night?", "Yes. Why? No."),
+    ]
+    assert page("<p>Ring the desk, <b>can I return at night?</b> they ask.</p>")[0][0] == ""

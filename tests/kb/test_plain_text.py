@@ -18,6 +18,7 @@ def rows(text: str) -> list[tuple[int | None, str, str]]:
     [
         ("Q: How?\nA: A week.\nQ: Where?\nA: Here.", [(2, "How?", "A week."), (4, "Where?", "Here.")]),
         ("q1: How\nlong?\n\na1: A\nweek.\n\nMore.\n\nAnd:", [(4, "How long?", "A week.\n\nMore.\n\nAnd:")]),
+        ("Q: How?\nA:\n\nA week.\nQ: Where?\nA: Here.", [(4, "How?", "A week."), (6, "Where?", "Here.")]),
         ("Question: How long?\nAnswer:\nA week.", [(3, "How long?", "A week.")]),
         ("Frage 7: Wie lange?\nAntwort 7: Eine Woche.", [(2, "Wie lange?", "Eine Woche.")]),
         ("Help\n\nQ: How long?\nA: 1\nA: 2", [(1, "", "Help"), (4, "How long?", "1\n\n2")]),

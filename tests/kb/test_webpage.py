@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("selectolax")
 
-from demur.kb.formats.webpage import passages_of_markup
+from demur.kb.files.limits import Limits
+from demur.kb.formats.webpage import passages_of_markup, passages_of_page
 from demur.kb.formats.webpage_depth import shallow
 from demur.kb.passages import LONG, Passage
 
@@ -209,3 +210,10 @@ def test_no_word_of_a_page_is_lost() -> None:
     everything = " ".join(f"{p.heading} {p.text}" for p in read(html))
     missing = [f"{letter}1" for letter in "abcdefghijklmnopqrs" if f"{letter}1" not in everything]
     assert not missing
+
+
+@pytest.mark.parametrize("head", ["", "<meta charset=iso-8859-15>"])
+def test_old_pages_are_read_as_browsers_read_them(head: str) -> None:
+    page = f"<html>{head}<h2>Welche Größe habt ihr?</h2><p>Größe 38 bis 46.</p></html>"
+    (found,) = passages_of_page(page.encode("iso-8859-15"), "old.html", Limits.of_environment())
+    assert (found.heading, found.text) == ("Welche Größe habt ihr?", "Größe 38 bis 46.")

@@ -64,6 +64,8 @@ def ask(
         raise UsageError("there is no question; write one, or - for questions from stdin, or --interactive")
     if question is not None and not question.strip() and not interactive:
         raise UsageError("the question is empty; write one in quotes")
+    if "-" in map(str, sources or ()) and (question == "-" or interactive):
+        raise UsageError("stdin cannot be both the questions and what is asked; name a file with --from")
     with warnings_noted():
         found = asked_of(kb, sources, example)
         session = Session.open(found, ranker, gate, reader, risk, stem, budget, lapse)

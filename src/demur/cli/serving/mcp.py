@@ -34,6 +34,8 @@ def mcp(
     from demur.errors import UsageError, require
 
     require("mcp", extra="mcp")
+    if not http and (host, port, key_file, allow_host, no_key) != ("127.0.0.1", 8000, None, None, False):
+        raise UsageError("--host, --port and keys are for --http; add it, or leave them out")
     if not sources and not example and kb is None:
         what = "there are no documents to ask"
         raise UsageError(f"{what}; name files with --from, a knowledge base with --kb, or say --example")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from demur.kb.formats import markdown_blocks as blocks
 from demur.kb.formats.faq_headings import ANSWERS, ASKS, LINE, asking, joined
-from demur.kb.formats.markdown_blocks import Block
+from demur.kb.formats.markdown_blocks import BOLD, Block
 from demur.kb.passages import LONG, Paragraph, Passage, unwrapped
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ _LONGEST_INLINE = 20_000  # characters: beyond, the time for finding links would
 _MARKED = re.compile(r"[*_`\[<\\&]")
 _BREAK = re.compile(r"<br\s*/?>", re.I)
 _UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|</?[a-z][^<>]*>", re.S | re.I)
-_BOLD = re.compile(r"(\*\*|__)(?P<said>(?!\s)[^\n]+?)\1(?=[\s:]|\Z):?[ \t]*")
 _SUMMARY = re.compile(r"<summary\b[^>]*>(?P<said>.*?)</summary\s*>", re.S | re.I)
 _UNFOLDED = re.compile(r"</details\b", re.I)
 _LISTS = "bullet_list", "ordered_list"
@@ -131,7 +130,7 @@ class _Page:
         if not block.content:
             return None, False
         ends = block.type == "html_block" and bool(self.topic and _UNFOLDED.search(block.content))
-        found = _BOLD.match(block.content) if block.type == "paragraph" else _SUMMARY.search(block.content)
+        found = BOLD.match(block.content) if block.type == "paragraph" else _SUMMARY.search(block.content)
         if found is None or block.type not in ("paragraph", "html_block"):
             return block, ends
         said = self._shown(found["said"]) if block.type == "paragraph" else _bare(found["said"])
@@ -263,7 +262,7 @@ def _blocks(within: Block) -> Iterator[Block]:
 def _questions(block: Block, shown: Callable[[str], str]) -> bool:
     """Whether each item of a list begins with a bold question."""
     firsts = [item.children[0] if item.children else Block("") for item in block.children]
-    found = [_BOLD.match(first.content) if first.type == "paragraph" else None for first in firsts]
+    found = [BOLD.match(first.content) if first.type == "paragraph" else None for first in firsts]
     return len(found) > 1 and all(each and asking(shown(each["said"]), LINE) for each in found)
 
 

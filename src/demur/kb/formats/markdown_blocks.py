@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from demur.kb.formats.faq_headings import ANSWERS, ASKS
+from demur.kb.formats.faq_headings import ANSWERS, ASKS, LINE, asking
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 100  # lists and quotations within each other; deeper ones are left out
 
-_ASKS_SOMEWHERE = re.compile(f"^{ASKS.pattern}", re.I | re.M)
+_ASKS_SOMEWHERE = re.compile(rf"^(?:{ASKS.pattern}|(?:\*\*|__)\S[^\n]*[?？؟])", re.I | re.M)
 _LINE = r"[^\s#>`~*_+\-\[<=|:0-9][^\n]*"  # begins with nothing that could be a mark of Markdown
 _PLAIN = re.compile(
     rf"{_LINE}(?:\n{_LINE})*+(?=\n[ \t]*+(?:\n|\Z)|\Z)"  # such lines up to an empty one: a paragraph
@@ -123,8 +123,15 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
+BOLD = re.compile(r"(\*\*|__)(?P<said>(?!\s)[^\n]+?)\1(?=[\s:]|\Z):?[ \t]*")
+"""What a line that asks may begin with, where it is bold."""
+
+
 def faq_lines(found: Iterable[Block]) -> Iterator[Block]:
-    """The blocks, paragraphs cut before each line that begins with ``Q:``, and below such before ``A:``."""
+    """The blocks, paragraphs cut before each line that asks: one of an FAQ begins with ``Q:``, or is bold.
+
+    Below a line with ``Q:`` they are cut before ``A:``, too.
+    """
     of_faq = False
     for block in found:
         if block.type != "paragraph" or not (of_faq or _ASKS_SOMEWHERE.search(block.content)):
@@ -132,8 +139,9 @@ def faq_lines(found: Iterable[Block]) -> Iterator[Block]:
             continue
         lines, begin, first = block.content.split("\n"), 0, block.lines[0]
         for at, line in enumerate(lines):
-            asks = bool(ASKS.match(line))
-            of_faq = of_faq or asks
+            of_faq = of_faq or bool(ASKS.match(line))
+            bold = BOLD.match(line)
+            asks = ASKS.match(line) or (bold and asking(bold["said"], LINE))
             if at > begin and (asks or (of_faq and ANSWERS.match(line))):
                 yield replace(block, content="\n".join(lines[begin:at]), lines=(first + begin, first + at))
                 begin = at

@@ -19,6 +19,8 @@ class _Row:
 
     asks: Paragraph
     answer: list[Paragraph] = field(default_factory=list)
+    begun: bool = False
+    """Whether ``A:`` stands below it, be it alone on its line."""
 
     def passages(self, source: str) -> Iterator[Passage]:
         """The answer with its question; running text where there is no answer."""
@@ -40,7 +42,7 @@ def passages_of_text(lines: Iterable[tuple[int, str]], source: str) -> Iterator[
     lost: list[int] = []
     for paragraph in _paragraphs(lines):
         asks, answers = (bool(each.match(paragraph.lines[0])) for each in (ASKS, ANSWERS))
-        if row is not None and (asks or not (answers or row.answer)):
+        if row is not None and (asks or not (answers or row.begun)):
             lost += [] if row.answer else [row.asks.line]
             yield from row.passages(source)
             row = None
@@ -49,6 +51,7 @@ def passages_of_text(lines: Iterable[tuple[int, str]], source: str) -> Iterator[
         elif row is None:
             yield from paragraph.passages(source)
         else:
+            row.begun = True
             row.answer += _bare(paragraph) if answers else [paragraph]
     if row is not None:
         lost += [] if row.answer else [row.asks.line]

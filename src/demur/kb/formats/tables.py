@@ -9,7 +9,7 @@ from typing import Any
 
 from demur.data.entries import csv_entries, text_in
 from demur.data.formats.shared.checks import Place
-from demur.data.formats.shared.jsonlines import objects
+from demur.data.formats.shared.jsonlines import kind, objects
 from demur.kb.passages import Paragraph, Passage
 
 ABOVE = ("title", "question")
@@ -54,7 +54,12 @@ def _warn(lost: Lost) -> None:
 
 def _entry(entry: Mapping[str, Any], place: Place, lost: Lost) -> Iterator[Passage]:
     """The passages of one entry: none if its text is empty, several if it is long."""
+    if entry.get("question"):  # one without an answer is told, and left out
+        entry = {name: "" if value is None else value for name, value in entry.items()}
     text = text_in(entry, place)
+    for name in ABOVE:
+        if isinstance(entry.get(name), list | dict):
+            raise place.error(f"{name!r} is {kind(entry[name])}, not text", f"write {name!r} in quotes")
     above = " > ".join(str(entry[name]).strip() for name in ABOVE if entry.get(name))
     id = _name(place) if entry.get("id") in (None, "") else str(entry["id"])
     question = str(entry.get("question") or "").strip()

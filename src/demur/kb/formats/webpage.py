@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,8 @@ _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, table, dl, details"
 _ASIDE = ("aside", "footer", "form")  # what stands here answers no question above
 _SECTIONS = ("article", "section", *_ASIDE)
 _LONGEST_HEADING = 200  # characters
+_CHARSET = re.compile(rb"charset\s*=|<\?xml[^>]*encoding\s*=", re.I)
+_HEAD = 4096  # bytes in which a page says what its characters are
 _PIECES = 200  # of a line, at most, that may be a bold question
 
 
@@ -28,7 +31,18 @@ def passages_of_page(content: bytes, path: str, limits: Limits) -> Iterator[Pass
     """The passages of a web page, each with the headings above it and the nearest place that has an id."""
     if b"\0" in content[:4096] and content[:2] not in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError("is binary, no HTML", path=path, fix="save the page as HTML")
-    yield from passages_of_markup(content, path)
+    yield from passages_of_markup(_read(content), path)
+
+
+def _read(content: bytes) -> bytes | str:
+    """A page that says nothing of its characters and is no UTF-8, as browsers read it; else as it is."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff") or _CHARSET.search(content[:_HEAD]):
+        return content
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+    return content
 
 
 def passages_of_markup(content: bytes | str, path: str, anchors: bool = True) -> Iterator[Passage]:
@@ -69,6 +83,7 @@ class _Page:
         self.question = ""
         self.topic = ""  # the question as it stands there, where it is no heading
         self.bold = False  # whether the question is a bold line
+        self.broken = False  # whether a line begins within a paragraph
         self.waits = ""  # such a line, until there is something below it
         self.met: set[str] = set()
         self.declared: set[str] = set()
@@ -131,11 +146,16 @@ class _Page:
         if self._asks_so_far() and (tag == "-text" or tag in INLINE) and shown(light(node)):
             yield from self.paragraph()  # its answer follows on the same line
         if tag == "-text":
+            self.broken = self.broken and not shown(node.text_content or "")
             self.held.append(node.text_content or "")
             self.thin.append(node.text_content or "")
         elif tag == "br":
+            self.broken = True
             self.held.append(" ")
         elif tag in INLINE and (depth > DEEPEST or node.css_first(_BLOCKS) is None):
+            if self.broken and asking(shown(node.text()), LINE) and not shown(light(node)):
+                yield from self.paragraph()  # a bold line that asks, below the answer to another one
+            self.broken = False
             self.enter(node)
             self.held.append(node.text())
             self.thin.append(light(node))
