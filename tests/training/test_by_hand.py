@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from demur.training.committees.irgan import deserved, hinge, reward
+from demur.training.committees.irgan import deserved, highest, hinge, reward
 from demur.training.objectives.decorrelation import PRESETS, Dependence, drawn, learnt
 from demur.training.objectives.mini import reading_loss
 from demur.training.objectives.pool_losses import Loss, listwise, loss_of, mean_of, pointwise
@@ -158,3 +158,27 @@ def test_the_memory_as_released_is_a_plain_mean_first_and_then_forgets() -> None
         assert reweighting.rows.tolist() == [[known, known]] * 3
     reweighting(torch.zeros(1, 2))
     assert reweighting.rows[:, 0].tolist() == [8.5 * 0.75, 8.5, 8.5], "a short batch changes the first rows"
+
+
+def test_what_is_not_there_is_never_among_the_highest() -> None:
+    places, there = highest(torch.tensor([[1.0, 3.0, -torch.inf], [-torch.inf, 2.0, -torch.inf]]), 2)
+    assert places[0].tolist() == [1, 0] and places[1, 0] == 1
+    assert there.tolist() == [[True, True], [True, False]]
+    assert highest(torch.zeros(1, 2), 5)[1].tolist() == [[True, True]]
+
+
+def test_the_strength_is_that_of_24_features_however_many_there_are() -> None:
+    choices = replace(PRESETS["fixed"], steps=3)
+    for features, strength in ((24, 1.0), (4, 276 / 6)):
+        torch.manual_seed(features)
+        drawn_features, logits = torch.randn(12, features), torch.zeros(12)
+        found = []
+        for each in (choices, replace(choices, mean=False, strength=strength)):
+            torch.manual_seed(1)
+            found.append(learnt(drawn_features, logits, 12, each))
+        assert torch.equal(*found) and not torch.equal(found[0], logits)
+
+
+def test_only_the_code_as_released_reads_the_pooler_and_scales_by_samples() -> None:
+    asked = {name: (each.pooled, each.standard) for name, each in PRESETS.items()}
+    assert asked == {"fixed": (False, True), "paper": (False, True), "code": (True, False)}

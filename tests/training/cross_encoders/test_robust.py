@@ -43,6 +43,7 @@ def test_a_bias_that_knows_nothing_leaves_the_plain_loss(loss: Loss) -> None:
     assert torch.equal(Product(loss, torch.zeros(4))(seen()), plain)
     assert torch.allclose(Reweighted(loss, torch.zeros(4))(seen()), plain)
     mixed = Product(loss, torch.zeros(4), width=3)
+    assert mixed.wants == "first" and Product(loss, torch.zeros(4)).wants == ""
     assert torch.equal(mixed(seen(features=torch.randn(4, 3))), plain)
 
 
