@@ -88,3 +88,9 @@ def test_misuse_is_one_clear_line() -> None:
             estimates(draws(5, 0)[:, None], confidence=confidence)
     with pytest.raises(UsageError, match="write bca or percentile"):
         estimates(draws(5, 0)[:, None], method="basic")
+
+
+@pytest.mark.parametrize("mean", [0.0, 1.0])
+def test_where_all_resamples_are_on_one_side_there_is_nothing_to_correct_by(mean: float) -> None:
+    tails, column = np.array([0.025, 0.975]), np.array([0.2, 0.4, 0.9])
+    assert intervals._corrected(tails, column, mean, np.full(50, 0.5)) is tails

@@ -100,3 +100,9 @@ def test_noise_in_the_last_digits_is_no_difference() -> None:
 
 def test_an_adjusted_p_is_never_above_one() -> None:
     assert holm([0.9, 0.8, 0.7]) == [1.0, 1.0, 1.0]
+
+
+def test_the_usual_seed_is_0() -> None:
+    differences = np.random.default_rng(5).normal(0.1, 1, 300)
+    usual, zero, one = (p_value("permutation", differences, *seed) for seed in ((), (0,), (1,)))
+    assert usual == zero != one

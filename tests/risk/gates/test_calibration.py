@@ -99,6 +99,7 @@ def test_questions_without_candidates_are_not_counted() -> None:
 
 
 def test_plan_is_what_calibrate_does() -> None:
+    assert plan("overlap", pools(400)) == plan("overlap", pools(400), 0.95)
     table = plan("overlap", pools(400), 0.9)
     assert [level.risk for level in table.levels] == [0.01, 0.02, 0.05, 0.1, 0.2, 0.3]
     for level in table.levels:

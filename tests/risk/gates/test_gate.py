@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,11 @@ from demur.evaluation.report import Report
 from demur.reading.published import read_answers
 from demur.risk import Gate, calibrate, check, qualifier
 from demur.risk.gates.checking import DOUBT
+from demur.risk.gates.gate_file import beside
 from demur.risk.sets import AnswerSets
+from demur.specs import parse
 from demur.types import Candidate, Pool, Ranking
+from laws import toys
 from risk.questions import QUESTION, pools
 
 
@@ -224,3 +228,20 @@ def test_check_seldom_cries_wolf() -> None:
         found = check(made, "overlap", pools(100, seed=seed, name=f"b{seed}-"))
         rung += found.contradicted, found.shifted
     assert DOUBT == 0.01 and (rung <= 4).all()
+
+
+def _spelled(spec: str) -> str:
+    return str(parse(spec))
+
+
+def test_a_qualifier_that_asks_a_model_of_its_own_keeps_it_where_it_is(tmp_path: Path) -> None:
+    toy = Path(toys.small())
+    place, other = tmp_path / "place", tmp_path / "other"
+    for folder in (place, other):
+        shutil.copytree(toy, folder)
+    said = "reading(reader={})"
+    assert beside(said.format(other), place) == _spelled(said.format(other)), "it is there"
+    moved = _spelled(said.format(place))
+    assert beside(said.format(tmp_path / "gone"), place) == moved
+    assert beside(said.format("elsewhere/place"), place) == moved
+    assert beside(said.format(other), None) == said.format(other)
