@@ -216,3 +216,13 @@ def test_a_report_with_a_value_beyond_all_measures_is_refused() -> None:
     next(iter(value["per_pool"].values()))["MAP"] = 1e308
     with pytest.raises(DataError, match="larger than any measure"):
         Report.from_json(value)
+
+
+def test_a_report_holds_the_first_candidates_and_all_that_are_as_high_as_the_first() -> None:
+    texts, labels = [str(n) for n in range(150)], [1, *[0] * 149]
+    pools = [Pool.of("q", texts, labels, id=each) for each in ("ties", "apart")] + [Pool("none", "q", ())]
+    tied = [1.0] * 120 + [0.5] * 30
+    report = evaluate([tied, list(map(float, range(150))), []], pools, "MAP")
+    kept = [len(scores) for scores in report.scores]
+    assert kept == [120, 100, 0][: len(kept)] and len(kept) == report.pools
+    assert max(report.scores[1].values()) == 149.0 and min(report.scores[1].values()) == 50.0

@@ -268,3 +268,12 @@ def test_two_that_are_equally_good_differ_as_rarely_as_p_says() -> None:
         pair = [Answers.of(base.confidence + each, base.loss) for each in noise]
         low += difference(AURC, *pair, resamples=199, seed=seed).p <= 0.05
     assert low <= 20  # 10 are expected
+
+
+def test_one_candidate_is_an_answer_and_the_usual_label_is_1() -> None:
+    pools = [Pool.of("q", ["a"], [1], id="1"), Pool.of("r", ["b"], [0], id="2")]
+    report = evaluate([[1.0], [2.0]], pools, "Risk@1,Risk(rel=2)@1", confidences=[0.5, 0.9])
+    assert report.answered is not None and report.answered.predicted.tolist() == [True, True]
+    assert report.measures["Risk@1"].mean == 0.5 and report.measures["Risk(rel=2)@1"].mean == 1.0
+    wrong = [report.answered.answers(*rel).wrong.tolist() for rel in ((), (1,), (2,))]
+    assert wrong[0] == wrong[1] != wrong[2]
