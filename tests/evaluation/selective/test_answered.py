@@ -275,5 +275,5 @@ def test_one_candidate_is_an_answer_and_the_usual_label_is_1() -> None:
     report = evaluate([[1.0], [2.0]], pools, "Risk@1,Risk(rel=2)@1", confidences=[0.5, 0.9])
     assert report.answered is not None and report.answered.predicted.tolist() == [True, True]
     assert report.measures["Risk@1"].mean == 0.5 and report.measures["Risk(rel=2)@1"].mean == 1.0
-    wrong = [report.answered.answers(*rel).wrong.tolist() for rel in ((), (1,), (2,))]
+    wrong = [report.answered.answers(*rel).loss.tolist() for rel in ((), (1,), (2,))]
     assert wrong[0] == wrong[1] != wrong[2]
