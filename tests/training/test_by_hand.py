@@ -168,7 +168,7 @@ def test_what_is_not_there_is_never_among_the_highest() -> None:
 
 
 def test_the_strength_is_that_of_24_features_however_many_there_are() -> None:
-    choices = replace(PRESETS["fixed"], steps=3)
+    choices = replace(PRESETS["fixed"], steps=3, adam=False)  # whose steps would not depend on it
     for features, strength in ((24, 1.0), (4, 276 / 6)):
         torch.manual_seed(features)
         drawn_features, logits = torch.randn(12, features), torch.zeros(12)
@@ -179,6 +179,11 @@ def test_the_strength_is_that_of_24_features_however_many_there_are() -> None:
         assert torch.equal(*found) and not torch.equal(found[0], logits)
 
 
-def test_only_the_code_as_released_reads_the_pooler_and_scales_by_samples() -> None:
-    asked = {name: (each.pooled, each.standard) for name, each in PRESETS.items()}
-    assert asked == {"fixed": (False, True), "paper": (False, True), "code": (True, False)}
+def test_what_is_done_as_the_paper_and_as_the_code_do_it() -> None:
+    differs = ("pooled", "standard", "blocks", "squared", "fresh", "adam", "mean", "queue")
+    done = {name: {key for key in differs if getattr(each, key)} for name, each in PRESETS.items()}
+    assert done == {
+        "fixed": {"standard", "blocks", "adam", "mean", "queue"},
+        "paper": {"standard", "blocks", "squared"},
+        "code": {"pooled", "fresh"},
+    }
