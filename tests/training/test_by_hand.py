@@ -169,7 +169,7 @@ def test_what_is_not_there_is_never_among_the_highest() -> None:
 
 def test_the_strength_is_that_of_24_features_however_many_there_are() -> None:
     choices = replace(PRESETS["fixed"], steps=3, adam=False)  # whose steps would not depend on it
-    for features, strength in ((24, 1.0), (4, 276 / 6)):
+    for features, strength in ((24, 1.0), (4, 276 / 6), (2, 276.0)):
         torch.manual_seed(features)
         drawn_features, logits = torch.randn(12, features), torch.zeros(12)
         found = []
