@@ -13,7 +13,8 @@ import pytest
 
 from demur import files
 from demur.errors import DataError, DemurError, MissingExtra, NoThreshold, UnknownName, UsageError, require
-from demur.files import in_turn, is_pipe, lines, locked, replacing, sha256, whole, written
+from demur.files import is_pipe, lines, replacing, sha256, whole, written
+from demur.locks import in_turn, locked
 
 
 def test_lines_are_numbered_without_their_ends(tmp_path: Path) -> None:

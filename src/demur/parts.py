@@ -16,7 +16,8 @@ from typing import Any
 
 from demur import __version__
 from demur.errors import UsageError
-from demur.files import locked, replacing, written
+from demur.files import replacing, written
+from demur.locks import locked
 
 _LOCK, _TICKET = "lock", "job.json"
 _MARK = "demur"  # the key of the ticket that says which demur made it

@@ -179,7 +179,7 @@ def test_a_model_that_lacks_a_file_or_was_cut_is_refused(run: Run, model: Path) 
     (model / "model.onnx").unlink()
     assert "model/model.onnx: no such file" in refused(run(*words))
     (model / "ranker.json").write_text("{", "utf-8")
-    assert "model/ranker.json: is broken" in refused(run(*words))
+    assert "model/ranker.json:1: not JSON" in refused(run(*words))
 
 
 @pytest.mark.skipif(not packaged.there(), reason="the packaged model is not here")

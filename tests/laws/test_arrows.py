@@ -17,6 +17,7 @@ FLOORS = [
         "tokens",
         "specs",
         "files",
+        "locks",
         "paths",
         "parts",
         "sentences",

@@ -131,7 +131,7 @@ def test_graded_labels_are_learnt_as_their_data_say(tmp_path: Path, monkeypatch:
         ("distilled(smoothing=0.1)", "smoothing and focal are of labels; set labels, or leave them out"),
         ("distilled(focal=2)", "smoothing and focal are of labels"),
         ("comp-agg(clusters=-1)", "clusters=-1 must be 0 or more"),
-        ("debiased(method=mixin, entropy=-5)", "entropy=-5 is a price, of 0 or more"),
+        ("debiased(method=mixin, entropy=-5)", "entropy=-5 is a price; write 0 or more"),
         ("span-reader(learning_rate=0)", "learning_rate=0 must be above 0"),
         ("hyperqa(batch=99999999999999999999)", "batch=99999999999999999999 .* must be a whole number"),
         ("confident(student=[bidaf(epochs=1)])", "confident changes labels alone; leave confident out"),

@@ -7,13 +7,12 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
-from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from demur import files
 from demur.errors import DataError, DemurError, UnusableBase
-from demur.kb.files.documents import ADD_IT, files_in, read_documents
+from demur.kb.files.documents import ADD_IT, begun, files_in, read_documents
 from demur.kb.sources.removing import remove_sources
 from demur.kb.sources.reports import FileReport
 from demur.kb.sources.spelling import called_as, is_utf8, whole
@@ -25,7 +24,6 @@ from demur.paths import is_file, is_folder, is_gone, is_link
 _RECENT = 2_000_000_000  # nanoseconds: a file written so shortly before may be written again unseen
 _LATEST = 2**63 - 1  # nanoseconds: the latest time that SQLite keeps
 _log = logging.getLogger(__name__)
-T = TypeVar("T")
 Advance = Callable[[int], None]
 
 
@@ -198,7 +196,7 @@ def _taken_in_turn(
             if not rows:
                 name = _free(truth, name, place)
                 now = replace(now, name=name)
-            documents = _begun(read_documents(Path(place)))
+            documents = begun(read_documents(Path(place)))
             with change(truth, f"{'change' if rows else 'add'} {name}") as made:
                 count = made.put(now, documents, advance)
                 check()
@@ -220,12 +218,6 @@ def _taken_in_turn(
         kept = "; what was read of it before stays" if rows else ""
         return FileReport(name, "skipped", _passages(truth, old.id), f"{why}{kept}", by_name)
     return told
-
-
-def _begun(documents: Iterable[T]) -> Iterator[T]:
-    """The same, the first read already: a PDF is parsed by then, and nobody who writes waits for that."""
-    rest = iter(documents)
-    return chain([*islice(rest, 1)], rest)
 
 
 def _free(truth: Truth, name: str, place: str) -> str:
@@ -261,7 +253,7 @@ def _of_twin(
         id, kind = truth.rows("SELECT id, kind FROM sources WHERE path = ? AND died IS NULL", (same.path,))[0]
         called = name if name == same.name else _free(truth, name, place)
         now = _seen(Path(place), Source(called, kind, place, id=id), None, True)
-        documents = _begun(read_documents(Path(place)))
+        documents = begun(read_documents(Path(place)))
         with change(truth, f"change {called}") as made:
             count = made.put(now, documents, advance)
             check()

@@ -22,7 +22,7 @@ from demur.embedders import embedder
 from demur.experiments.models.cache_keys import LEARNING, anywhere, depends
 from demur.experiments.models.specs import models_of
 from demur.experiments.recipe import Column, Row
-from demur.files import in_turn
+from demur.locks import in_turn
 from demur.rankers import Ranker
 from demur.rankers.opening import open_model
 from demur.renamed import first_spelled

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
+from itertools import chain, islice
 from pathlib import Path
 
 from demur import files
@@ -169,3 +170,9 @@ def _paths_in(folder: Path) -> Iterator[Path]:
         yield from wanted
     if left_out:
         _log.info("%s: %d files of other kinds are left out", folder, left_out)
+
+
+def begun(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """The same, the first read already: a PDF is parsed by then, and nobody who writes waits for that."""
+    rest = iter(passages)
+    return chain([*islice(rest, 1)], rest)

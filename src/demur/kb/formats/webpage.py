@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from demur.kb.formats.faq_headings import LINE, asking, joined
 from demur.kb.formats.webpage_depth import shallow
 from demur.kb.formats.webpage_parts import is_list_of_questions, list_items, packed, table_lines, terms_of
 from demur.kb.formats.webpage_questions import answered, shown
-from demur.kb.formats.webpage_text import DEEPEST, INLINE, UNSEEN, flat, light
+from demur.kb.formats.webpage_text import DEEPEST, INLINE, UNSEEN, as_browsers_read, flat, light
 from demur.kb.passages import LONG, Paragraph, Passage
 from demur.text import bare
 
@@ -22,8 +21,6 @@ _BLOCKS = "h1, h2, h3, h4, h5, h6, pre, table, dl, details"
 _ASIDE = ("aside", "footer", "form")  # what stands here answers no question above
 _SECTIONS = ("article", "section", *_ASIDE)
 _LONGEST_HEADING = 200  # characters
-_CHARSET = re.compile(rb"charset\s*=|<\?xml[^>]*encoding\s*=", re.I)
-_HEAD = 4096  # bytes in which a page says what its characters are
 _PIECES = 200  # of a line, at most, that may be a bold question
 
 
@@ -31,18 +28,7 @@ def passages_of_page(content: bytes, path: str, limits: Limits) -> Iterator[Pass
     """The passages of a web page, each with the headings above it and the nearest place that has an id."""
     if b"\0" in content[:4096] and content[:2] not in (b"\xff\xfe", b"\xfe\xff"):
         raise DataError("is binary, no HTML", path=path, fix="save the page as HTML")
-    yield from passages_of_markup(_read(content), path)
-
-
-def _read(content: bytes) -> bytes | str:
-    """A page that says nothing of its characters and is no UTF-8, as browsers read it; else as it is."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff") or _CHARSET.search(content[:_HEAD]):
-        return content
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
-    return content
+    yield from passages_of_markup(as_browsers_read(content), path)
 
 
 def passages_of_markup(content: bytes | str, path: str, anchors: bool = True) -> Iterator[Passage]:

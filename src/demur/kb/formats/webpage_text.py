@@ -7,6 +7,8 @@ from typing import Any
 
 DEEPEST = 150
 """Elements within each other; what is deeper comes as one text."""
+_CHARSET = re.compile(rb"charset\s*=|<\?xml[^>]*encoding\s*=", re.I)
+_HEAD = 4096  # bytes in which a page says what its characters are
 
 
 def names(tags: str) -> frozenset[str]:
@@ -45,3 +47,14 @@ def light(node: Any, depth: int = 0) -> str:
     if node.tag in ("b", "strong", *UNSEEN) or depth > DEEPEST:
         return ""
     return "".join(light(each, depth + 1) for each in node.iter(include_text=True))
+
+
+def as_browsers_read(content: bytes) -> bytes | str:
+    """A page that says nothing of its characters and is no UTF-8, as browsers read it; else as it is."""
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff") or _CHARSET.search(content[:_HEAD]):
+        return content
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+    return content

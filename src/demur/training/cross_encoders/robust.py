@@ -50,7 +50,7 @@ class Debiased(CrossEncoder):
         if self.method not in METHODS:
             raise UnknownName("method", self.method, METHODS)
         if self.entropy < 0:
-            raise UsageError(f"entropy={self.entropy:g} is a price, of 0 or more")
+            raise UsageError(f"entropy={self.entropy:g} is a price; write 0 or more")
         if self.entropy and self.method != "mixin":
             raise UsageError(f"entropy is for method=mixin, not {self.method}; leave it out")
 

@@ -17,6 +17,7 @@ from demur.specs import parse
 from demur.training.dev_set import NEVER
 from demur.training.recipes.search import Trial
 from demur.training.recipes.stages import Done, Recipe, pools_of
+from demur.types import Pool
 
 _PACKAGES = ("torch", "numpy", "transformers", "gensim")
 _SHOWN = 12  # epochs of a long log: the first and the last
@@ -131,8 +132,12 @@ def _figure(value: Any) -> str:
 
 def _met(recipe: Recipe) -> int:
     """How many questions of the last stage's dev set are among those that were learnt from."""
-    learnt = {pool.question for stage in recipe.stage for pool in recipe.pools(stage)[0]}
-    return sum(pool.question in learnt for pool in pools_of(recipe.stage[-1].dev))
+    learnt = {_asked(pool) for stage in recipe.stage for pool in recipe.pools(stage)[0]}
+    return sum(_asked(pool) in learnt for pool in pools_of(recipe.stage[-1].dev))
+
+
+def _asked(pool: Pool) -> tuple[str, frozenset[str]]:
+    return pool.question, frozenset(pool.answers)
 
 
 def _measures(dev: Report | None, looked: bool, met: int) -> str:

@@ -13,7 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from demur.errors import UsageError
-from demur.files import locked, written
+from demur.files import written
+from demur.locks import locked
 
 _LOCK = "training.lock"
 _OURS = re.compile(rf"{re.escape(_LOCK)}|\.?[0-9a-f]{{16}}(\.safetensors|\..*)?")
