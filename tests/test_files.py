@@ -200,7 +200,7 @@ def test_whoever_waits_is_told_once_and_comes_in_afterwards(tmp_path: Path) -> N
     with in_turn(lock, lambda: pytest.fail("nobody is there")):
         thread = threading.Thread(target=other)
         thread.start()
-        while not told:
+        while thread.is_alive() and not told:
             thread.join(0.01)
         assert not inside.is_set()
     thread.join(60)

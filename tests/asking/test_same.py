@@ -46,6 +46,7 @@ class Refusing:
         ("How do I install the C# compiler?", "How do I install the C++ compiler?", False),
         ("how do I install the C++ compiler", "Setup > How do I install the C++ compiler?", True),
         ("What happens below 5 degrees?", "What happens below -5 degrees?", False),
+        ("C++?", "C++", False),  # signs are no words
         ("Is the drop-off open?", "Is the drop off open", True),
         ("opening hours", "Opening hours", False),  # a topic, and no question
         ("", "", False),

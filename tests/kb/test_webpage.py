@@ -217,3 +217,9 @@ def test_old_pages_are_read_as_browsers_read_them(head: str) -> None:
     page = f"<html>{head}<h2>Welche Größe habt ihr?</h2><p>Größe 38 bis 46.</p></html>"
     (found,) = passages_of_page(page.encode("iso-8859-15"), "old.html", Limits.of_environment())
     assert (found.heading, found.text) == ("Welche Größe habt ihr?", "Größe 38 bis 46.")
+
+
+def test_a_broken_byte_leaves_the_rest_of_a_page_as_it_is() -> None:
+    page = "<h2>Welche Größe?</h2><p>Größe 38.</p>".encode() + b"<p>Caf\xe9.</p>"
+    (found,) = passages_of_page(page, "new.html", Limits.of_environment())
+    assert (found.heading, found.text) == ("Welche Größe?", "Größe 38.\n\nCaf\ufffd.")

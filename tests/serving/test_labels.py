@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,11 @@ from starlette.testclient import TestClient
 
 from demur.asking.gates.labels import FIT, fits, labelled
 from demur.data import stream
-from demur.errors import UsageError
 from demur.kb.folder import KnowledgeBase
 from demur.kb.store.folder import GATE
 from demur.serving.answering.labelling import next_question, waiting
 from demur.serving.answering.service import Service
-from demur.serving.server import Settings
-from serving.based import TOOLS, answered, drop, lines, made, over, put, serving, unembedded
+from serving.based import TOOLS, drop, lines, made, over, put, serving, unembedded
 from serving.made import asked, server_of
 
 __all__ = ["unembedded"]  # a fixture
@@ -267,14 +264,6 @@ def test_labels_can_be_trained_on(tmp_path: Path) -> None:
     assert all(pool.positives == 1 and len(pool) > 1 and None not in pool.labels for pool in pools)
 
 
-def test_what_people_ask_is_kept_only_if_that_is_wanted(tmp_path: Path) -> None:
-    path = base(tmp_path)
-    for wanted in (False, True):
-        with serving(path, Settings(keep_questions=wanted)) as client:
-            answered(client, question(TOOLS[3]))
-            assert client.get("/v1/labels").json()["waiting"] == int(wanted)
-
-
 def test_what_is_labelled_is_what_was_shown_where_files_have_the_same_ids(tmp_path: Path) -> None:
     head = "id,question,answer\n1,"
     house, shop = "Is it open on Sundays?,No.", "Do you ship on Sundays?,No."
@@ -289,21 +278,6 @@ def test_what_is_labelled_is_what_was_shown_where_files_have_the_same_ids(tmp_pa
         assert {place: kb.passage(place).heading for place in shown} == shown
         (label,) = kb.labels()
         assert label.heading == next(iter(shown.values())) == "Do you ship on Sundays?"
-
-
-def test_an_answer_is_given_also_if_the_question_cannot_be_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def busy(kb: KnowledgeBase, questions: object, logged: bool = False) -> int:
-        raise UsageError("tools.kb: another process writes to it; try again when it is done")
-
-    monkeypatch.setattr(logging.getLogger("demur.serving"), "propagate", True)
-    monkeypatch.setattr(KnowledgeBase, "keep_questions", busy)
-    with serving(base(tmp_path), Settings(keep_questions=True)) as client:
-        found = answered(client, question(TOOLS[3]))
-        assert found is not None and TOOLS[3] in found
-    assert "a question was not kept to be labelled: the knowledge base is being written to" in caplog.text
-    assert question(TOOLS[3]) not in caplog.text
 
 
 def test_labels_are_grouped_by_their_question(tmp_path: Path) -> None:

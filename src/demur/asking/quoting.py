@@ -30,7 +30,7 @@ def same(question: str, heading: str) -> bool:
     """Whether a passage stands right under what is asked: three words or more, the same in the same order."""
     words, parts = _words_of(question), heading.split(" > ")  # what is asked may have that in it, too
     under = (" > ".join(parts[at:]) for at in range(len(parts) - 1, -1, -1))
-    return len(words) >= _ASKS and any(words == _words_of(each) for each in under)
+    return len(tokenize(question)) >= _ASKS and any(words == _words_of(each) for each in under)
 
 
 def also_answers(best: Candidate, other: Candidate) -> bool:

@@ -44,7 +44,7 @@ def test_a_run_waits_for_another_that_makes_the_model(
     assert waits.wait(60)
     second = threading.Thread(target=folder_of, args=(steps[:1],))  # what begins as the first does
     second.start()
-    while "waiting for it" not in caplog.text:
+    while second.is_alive() and "waiting for it" not in caplog.text:
         second.join(0.01)
     may_go_on.set()
     first.join(60)

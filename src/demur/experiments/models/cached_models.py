@@ -111,26 +111,24 @@ def folder_of(steps: Sequence[Step]) -> Path:
     """
     folder = model_folder(steps)
     if not store.is_model(folder):
-        jobs = [_job(steps[:number]) for number in range(1, 1 + len(steps))]
+        parts = [steps[:number] for number in range(1, 1 + len(steps))]
         with ExitStack() as stack:
-            for job in jobs[_last_kept(jobs) :]:
-                stack.enter_context(_in_turn(job))
-            run_stages(jobs[_last_kept(jobs) :])  # what came before need not be there
+            for part in parts[_last_kept(parts) :]:
+                stack.enter_context(_in_turn(model_folder(part)))
+            run_stages([_job(part) for part in parts[_last_kept(parts) :]])  # what came before may be gone
     for line in store.open_folder(folder, check=False).made.get("log", []):
         if "precision" in line:
             precision.note("learning", line["precision"])
     return folder
 
 
-def _last_kept(jobs: Sequence[StageJob]) -> int:
+def _last_kept(parts: Sequence[Sequence[Step]]) -> int:
     """The place of the last stage whose model is there; 0 if none is."""
-    return max([number for number, job in enumerate(jobs) if job.is_kept], default=0)
+    return max([at for at, part in enumerate(parts) if store.is_model(model_folder(part))], default=0)
 
 
-def _in_turn(job: StageJob) -> AbstractContextManager[None]:
+def _in_turn(place: Path) -> AbstractContextManager[None]:
     """A block in which no other run makes the model of a stage."""
-    assert job.folder is not None
-    place = job.folder
     said = f"another run is training {place.name}, which this one needs too; waiting for it"
     return in_turn(place.with_name(f"{place.name}.lock"), lambda: _log.warning(said))
 

@@ -50,11 +50,9 @@ def light(node: Any, depth: int = 0) -> str:
 
 
 def as_browsers_read(content: bytes) -> bytes | str:
-    """A page that says nothing of its characters and is no UTF-8, as browsers read it; else as it is."""
+    """A page as browsers read it that says nothing of its characters and has none of UTF-8; else as it is."""
     if content[:2] in (b"\xff\xfe", b"\xfe\xff") or _CHARSET.search(content[:_HEAD]):
         return content
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
-    return content
+    if content.isascii() or not content.decode("utf-8", "ignore").isascii():
+        return content  # a broken byte may be among them
+    return content.decode("cp1252", "replace")
