@@ -234,6 +234,7 @@ def _spelled(spec: str) -> str:
     return str(parse(spec))
 
 
+@pytest.mark.extras
 def test_a_qualifier_that_asks_a_model_of_its_own_keeps_it_where_it_is(tmp_path: Path) -> None:
     toy = Path(toys.small())
     place, other = tmp_path / "place", tmp_path / "other"
