@@ -58,7 +58,7 @@ def test_a_file_without_questions_is_named(place: str, data: str, tmp_path: Path
 def test_what_teaches_nothing_says_what_is_lacking() -> None:
     pools = [Pool.of("who?", ["a"], [1]), Pool.of("what?", ["a", "b"], [0, 0])]
     network = trainer(f'cross-encoder(base="{toys.bert()}", max_length=16)')
-    with pytest.raises(UsageError, match="of 2 pools 1 have a right answer, and none has both"):
+    with pytest.raises(UsageError, match="of 2 pools 1 have right answers, and none has both"):
         network.train(pools)
 
 

@@ -154,8 +154,42 @@ def test_a_reader_looks_at_its_dev_set_and_at_what_comes_before_it_first() -> No
         trainer("bidaf").check(asked, wide)
     trainer("span-reader").follows(trainer("span-reader(epochs=1)"))
     for before in ("bidaf", "cross-encoder", f"siamese(features='{made.words()}')"):
-        with pytest.raises(DemurError, match="a span-reader cannot start from what"):
+        with pytest.raises(DemurError, match="span-reader cannot start from what"):
             trainer("span-reader").follows(trainer(before))
+
+
+@pytest.mark.parametrize(
+    ("by", "before", "fix"),
+    [
+        ("cross-encoder", "siamese", "start from cross-encoder"),
+        ("scan", "bi-encoder", "start from cross-encoder"),
+        ("support", "mini", "start from cross-encoder"),
+        ("bi-encoder", "cross-encoder", "start from bi-encoder"),
+        ("siamese", "concat", "start from siamese"),
+        ("concat", "confident(student=siamese)", "start from concat"),
+        ("mini", "bi-encoder", "start from mini or cross-encoder"),
+        ("cross-encoder", "ensemble(by=cross-encoder)", "start from cross-encoder"),
+    ],
+)
+def test_what_a_stage_cannot_start_from_is_said_before_the_first_one(by: str, before: str, fix: str) -> None:
+    with pytest.raises(DemurError, match=f"{by} cannot start from what .*; {fix}$"):
+        trainer(by).follows(trainer(before))
+
+
+@pytest.mark.parametrize(
+    ("by", "before"),
+    [
+        ("scan", "cross-encoder"),
+        ("cross-encoder", "joint"),
+        ("cross-encoder", "ensemble(by=cross-encoder, take=best)"),
+        ("bi-encoder", "bi-encoder(epochs=2)"),
+        ("siamese", "confident(student=siamese)"),
+        ("mini", "cross-encoder"),
+        ("mini", "mini(tasks=rank)"),
+    ],
+)
+def test_what_a_stage_can_start_from_is_let(by: str, before: str) -> None:
+    trainer(by).follows(trainer(before))
 
 
 def test_folds_are_counted_before_the_work() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from demur.errors import Astray
+from demur.errors import Astray, UsageError
 from demur.rankers.base import Ranker
 from demur.specs import Spec, Spelled, parse
 from demur.types import Pool
@@ -116,8 +116,21 @@ class Trainer(Spelled, ABC):
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """Raise an error if nothing can be learnt from these; all stages are looked at before the first."""
 
+    @property
+    def goes_on_from(self) -> tuple[type[Trainer], ...]:
+        """The trainers that make what it can start from; none where it does not say."""
+        return ()
+
     def follows(self, before: Trainer | None) -> None:
         """Raise an error if it cannot go on from what that trainer makes, or be first, before any is run."""
+        from demur.training import innermost
+
+        made, kinds = innermost(before), self.goes_on_from
+        if before is None or made is None or not kinds or isinstance(made, kinds):
+            return
+        if self.reads or not made.one_of_votes:
+            names = " or ".join(dict.fromkeys(each.name for each in kinds))
+            raise UsageError(f"{self.name} cannot start from what {before.name} makes; start from {names}")
 
     @abstractmethod
     def train(

@@ -97,7 +97,7 @@ def test_no_member_is_left_out_because_of_another_spacing() -> None:
         ((NET.replace("epochs", "tuned=true, epochs"), "adversarial(take=average)"), "each their own, so no"),
         ((NET, "adversarial(take=all, every=4)", "members"), "so none of 3, 6, 9; say every=4, or take=all"),
         ((NET, "ensemble(by=adversarial, of=snapshots)"), "cannot start from adversarial"),
-        (("siamese", NET), "a match-pyramid cannot start from siamese"),
+        (("siamese", NET), "match-pyramid cannot start from what siamese makes"),
     ],
 )
 def test_stages_that_cannot_follow_are_told_before_the_first(

@@ -188,6 +188,12 @@ def _sha256(path: Path, size: int, changed: int) -> str:
     return sha256(path)
 
 
+def check_device(device: str) -> None:
+    """Raise an error unless training can be told so; empty is ``auto``."""
+    if device not in ("", "cpu", "cuda"):
+        raise UsageError(f"device={device!r} is not known; use device=cpu or cuda, or leave it out")
+
+
 def device_named(device: str) -> str:
     """The device to run on: with ``auto`` a GPU if there is one."""
     torch: Any = require("torch", extra="encoder")

@@ -15,7 +15,7 @@ import numpy as np
 
 from demur import precision
 from demur.data import binary
-from demur.embedders.encoders.loading import content, device_named
+from demur.embedders.encoders.loading import check_device, content, device_named
 from demur.errors import DataError, UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder as CrossEncoderRanker
@@ -86,9 +86,7 @@ class CrossEncoder(Trainer):
         if min(self.epochs, self.negatives, self.tokens) < 1 or self.max_length < 16:
             raise UsageError("epochs, negatives and tokens must be 1 or more, and max_length 16 or more")
         if not (0 <= self.smoothing < 1 and min(self.focal, self.accumulate, self.patience) >= 0):
-            raise UsageError(
-                "smoothing is a share below 1; focal, accumulate and patience must not be below 0"
-            )
+            raise UsageError("smoothing is a share below 1; focal, accumulate and patience are 0 or more")
         if not 1 <= self.pad <= 64:
             raise UsageError(f"pad={self.pad} must be 1 to 64")
         if self.head not in ("", "first"):
@@ -97,8 +95,7 @@ class CrossEncoder(Trainer):
             raise UsageError("checkpoint is the minutes between two of them, above 0; or 0 for three")
         if not self.learning_rate > 0:
             raise UsageError(f"learning_rate={self.learning_rate:g} must be above 0")
-        if self.device not in ("", "cpu", "cuda"):
-            raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
+        check_device(self.device)
         if self.early not in (*NEVER, WORST):
             sole(self.early)
 
@@ -106,6 +103,11 @@ class CrossEncoder(Trainer):
     def depends(self) -> str:
         """A hash of the base, if it is a folder, as others may be put there."""
         return content(Path(self.base)) if Path(self.base).is_dir() else ""
+
+    @property
+    def goes_on_from(self) -> tuple[type[Trainer], ...]:
+        """All trainers of cross-encoders."""
+        return (CrossEncoder,)
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """Raise an error if nothing can be learnt, or early stopping has nothing to go by."""
@@ -123,10 +125,8 @@ class CrossEncoder(Trainer):
         """Raise an error if the pools teach nothing."""
         if not has_both(pools):
             right = sum(pool.positives > 0 for pool in pools)
-            raise UsageError(
-                f"of {len(pools):,} pools {right:,} have a right answer, and none has both a right and a "
-                "wrong one, so nothing can be learnt; label some right and some wrong"
-            )
+            what = f"of {len(pools):,} pools {right:,} have right answers, and none has both kinds"
+            raise UsageError(f"{what}, so nothing can be learnt; label some right and some wrong")
 
     def train(
         self,

@@ -12,7 +12,7 @@ import numpy as np
 from demur import precision
 from demur.embedders.caching import cached_on_disk
 from demur.embedders.encoders.encoder import Encoder
-from demur.embedders.encoders.loading import Recipe, content, device_named
+from demur.embedders.encoders.loading import Recipe, check_device, content, device_named
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
 from demur.rankers.vectors.bi_encoder import BiEncoder as BiEncoderRanker
@@ -75,8 +75,7 @@ class BiEncoder(Trainer):
             )
         if self.labels and not self.teacher:
             raise UsageError("labels are all there is to learn without a teacher; leave labels=… out")
-        if self.device not in ("", "cpu", "cuda"):
-            raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
+        check_device(self.device)
         if self.early not in NEVER:
             sole(self.early)
 
@@ -99,6 +98,11 @@ class BiEncoder(Trainer):
     @property
     def _teacher(self) -> Encoder:
         return Encoder(self.teacher, max_length=self.max_length, precision=self.precision)
+
+    @property
+    def goes_on_from(self) -> tuple[type[Trainer], ...]:
+        """Those of its own kind."""
+        return (BiEncoder,)
 
     def train(
         self,

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from demur import precision
-from demur.embedders.encoders.loading import device_named
+from demur.embedders.encoders.loading import check_device, device_named
 from demur.errors import UsageError, require
 from demur.rankers.base import Ranker
 from demur.reading.published import answer_of, check_one_passage, golds
 from demur.reading.readers.network import NetworkReader
-from demur.training import innermost
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import NEVER
 from demur.training.loop.fitting import Schedule, Step, fit, steps_of
@@ -73,8 +72,7 @@ class ReaderTrainer(Trainer):
         for name, measure in {"early": self.early, "null": self.null}.items():
             if measure not in (*NEVER, "EM", "F1"):
                 raise UsageError(f"{name}={measure!r} is not known; use {name}=F1 or EM, or leave it out")
-        if self.device not in ("", "cpu", "cuda"):
-            raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
+        check_device(self.device)
 
     def sees(self, pool: Pool) -> list[Any]:
         """What of a pool the result depends on: the answers too."""
@@ -96,12 +94,10 @@ class ReaderTrainer(Trainer):
             golds(pool)
             check_one_passage(pool)
 
-    def follows(self, before: Trainer | None) -> None:
-        """Raise an error unless that trainer makes a reader of this kind, as far as one can tell."""
-        if (made := innermost(before)) and not isinstance(made, type(self)):
-            raise UsageError(
-                f"a {self.name} cannot start from what {made.spec} makes; start from another one"
-            )
+    @property
+    def goes_on_from(self) -> tuple[type[Trainer], ...]:
+        """Those of its own kind."""
+        return (type(self),)
 
     @abstractmethod
     def begun(self, start: Ranker | None, pools: Sequence[Pool]) -> NetworkReader:

@@ -16,7 +16,7 @@ import numpy as np
 from demur import precision
 from demur.embedders import embedder
 from demur.embedders.caching import cached_on_disk
-from demur.embedders.encoders.loading import content, device_named
+from demur.embedders.encoders.loading import check_device, content, device_named
 from demur.errors import UsageError, require
 from demur.rankers import Ranker, ranker
 from demur.rankers.cross_encoders.cross_encoder import CrossEncoder, positions
@@ -92,8 +92,7 @@ class Mini(Trainer):
             raise UsageError("epochs, tokens, negatives and stride must be 1 or more")
         if min(self.max_length, self.pair) < 16:
             raise UsageError("max_length and pair must be 16 or more")
-        if self.device not in ("", "cpu", "cuda"):
-            raise UsageError(f"device={self.device!r} is not known; use device=cpu or cuda, or leave it out")
+        check_device(self.device)
         if self.more < 0 or (self.more and not self.teacher):
             raise UsageError(
                 "more is 0 or more texts, whose place a teacher says; name one, as teacher=encoder"
@@ -124,6 +123,13 @@ class Mini(Trainer):
         ranked = bool(ranking(pools, self.negatives, self.seed) or (self.teacher and (self.entries or read)))
         if not (ranked and self.tasks != "read") and not (read and self.tasks != "rank"):
             raise _nothing_to_learn()
+
+    @property
+    def goes_on_from(self) -> tuple[type[Trainer], ...]:
+        """Those of its own kind, and all trainers of cross-encoders, whose scorer it takes."""
+        from demur.training.cross_encoders.cross_encoder import CrossEncoder as Scorers
+
+        return (Mini, Scorers)
 
     def train(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,7 +20,6 @@ from demur.rankers.match_nets import match_nets as rankers
 from demur.rankers.match_nets.match_nets import Match, Trained
 from demur.rankers.match_nets.word_numbers import Context, Lexicon, Words
 from demur.specs import parse
-from demur.training import innermost
 from demur.training.base import Reporter, Trainer, silent
 from demur.training.dev_set import NEVER, checkpoint_name, sole
 from demur.training.loop.fitting import Schedule, Step, fit
@@ -104,11 +103,10 @@ class MatchTrainer(Trainer):
         """A hash of what gives words their vectors, wherever it lies."""
         return embedder(self.vectors).fingerprint if self._contextual else self._table.fingerprint
 
-    def follows(self, before: Trainer | None) -> None:
-        """Raise an error unless that trainer makes a net of this kind, as far as one can tell."""
-        made = innermost(before)
-        if before is not None and made and not isinstance(made, type(self)) and not made.one_of_votes:
-            raise UsageError(self._start(before))
+    @property
+    def goes_on_from(self) -> tuple[type[Trainer], ...]:
+        """Those of its own kind."""
+        return (type(self),)
 
     def check(self, pools: Sequence[Pool], dev: Sequence[Pool] = ()) -> None:
         """Raise an error if nothing can be learnt from these pools."""
@@ -126,7 +124,7 @@ class MatchTrainer(Trainer):
         """The ranker that these pools teach; those without a right answer teach nothing."""
         torch = require("torch", extra="encoder")
         if start is not None and not isinstance(start, self.kind):
-            raise UsageError(self._start(start))
+            raise UsageError(f"{self.name} cannot start from {start.spec}; start from another {self.name}")
         negatives = Negatives.of(pools)
         with torch.random.fork_rng(devices=[]):  # the caller's random numbers are left alone
             torch.manual_seed(self.seed)
@@ -139,8 +137,9 @@ class MatchTrainer(Trainer):
         return self.kind.of(has)
 
     def sizes(self) -> dict[str, int | float]:
-        """The settings of the net, but for the width of its words."""
-        return {}
+        """The settings of the net, but for the width of its words: those that only its trainers have."""
+        own = [each.name for each in fields(self) if each.name not in MatchTrainer.__dataclass_fields__]
+        return {"drop" if name == "dropout" else name: getattr(self, name) for name in own}
 
     def _begun(self, pools: Sequence[Pool]) -> Trained:
         import torch
@@ -200,10 +199,6 @@ class MatchTrainer(Trainer):
 
         return Pairwise(self.margin or has.network.net.margin)
 
-    def _start(self, given: Trainer | Ranker) -> str:
-        """What is wrong with what there is to start from."""
-        return f"a {self.name} cannot start from {given.spec}; start from another {self.name}"
-
     @property
     def _contextual(self) -> bool:
         """Whether an encoder gives words their vectors."""
@@ -240,11 +235,6 @@ class MatchPyramid(MatchTrainer):
     rows: int = 3
     columns: int = 10
     hidden: int = 20
-
-    def sizes(self) -> dict[str, int | float]:
-        """The settings of the net, but for the width of its words."""
-        named = "filters", "rows", "columns", "hidden"
-        return {name: getattr(self, name) for name in named}
 
 
 @dataclass(frozen=True)

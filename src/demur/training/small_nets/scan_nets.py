@@ -27,10 +27,6 @@ class Anmm(MatchTrainer):
     kind: ClassVar[type[Match]] = rankers.Anmm
     bins: int = 20
 
-    def sizes(self) -> dict[str, int | float]:
-        """The settings of the net, but for the width of its words."""
-        return {"bins": self.bins}
-
 
 @dataclass(frozen=True)
 class HyperQA(MatchTrainer):
@@ -42,10 +38,6 @@ class HyperQA(MatchTrainer):
     name: ClassVar[str] = "hyperqa"
     kind: ClassVar[type[Match]] = rankers.HyperQA
     hidden: int = 200
-
-    def sizes(self) -> dict[str, int | float]:
-        """The settings of the net, but for the width of its words."""
-        return {"hidden": self.hidden}
 
 
 @dataclass(frozen=True)
@@ -68,11 +60,6 @@ class CompAgg(MatchTrainer):
     near: int = 6
     dropout: float = 0.2
 
-    def sizes(self) -> dict[str, int | float]:
-        """The settings of the net, but for the width of its words."""
-        named = "hidden", "filters", "windows", "keep", "clusters", "near"
-        return {"drop": self.dropout, **{name: getattr(self, name) for name in named}}
-
 
 @dataclass(frozen=True)
 class Re2(MatchTrainer):
@@ -87,11 +74,6 @@ class Re2(MatchTrainer):
     blocks: int = 2
     layers: int = 2
     dropout: float = 0.2
-
-    def sizes(self) -> dict[str, int | float]:
-        """The settings of the net, but for the width of its words."""
-        named = "hidden", "blocks", "layers"
-        return {"drop": self.dropout, **{name: getattr(self, name) for name in named}}
 
 
 @dataclass(frozen=True)
@@ -113,8 +95,7 @@ class Cnn(MatchTrainer):
 
     def sizes(self) -> dict[str, int | float]:
         """The settings of the net, but for the width of its words."""
-        named = "filters", "window"
-        return {name: getattr(self, name) for name in named}
+        return {"filters": self.filters, "window": self.window}
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -153,11 +134,6 @@ class Drcn(MatchTrainer):
     weight: float = 1.0
     dropout: float = 0.2
 
-    def sizes(self) -> dict[str, int | float]:
-        """The settings of the net, but for the width of its words."""
-        named = "hidden", "layers", "small", "dense", "weight"
-        return {"drop": self.dropout, **{name: getattr(self, name) for name in named}}
-
 
 @dataclass(frozen=True)
 class Acnn(MatchTrainer):
@@ -177,11 +153,6 @@ class Acnn(MatchTrainer):
     hidden: int = 50
     dropout: float = 0.2
 
-    def sizes(self) -> dict[str, int | float]:
-        """The settings of the net, but for the width of its words."""
-        named = "filters", "window", "code", "hidden"
-        return {"drop": self.dropout, **{name: getattr(self, name) for name in named}}
-
 
 @dataclass(frozen=True)
 class AdaQA(MatchTrainer):
@@ -200,8 +171,3 @@ class AdaQA(MatchTrainer):
     code: int = 100
     hidden: int = 50
     dropout: float = 0.2
-
-    def sizes(self) -> dict[str, int | float]:
-        """The settings of the net, but for the width of its words."""
-        named = "filters", "window", "code", "hidden"
-        return {"drop": self.dropout, **{name: getattr(self, name) for name in named}}

@@ -92,6 +92,11 @@ class Small(Trainer):
         if self.loss == "pairwise" and not has_both(pools):
             raise DataError("no question has both a right and a wrong answer", fix="use loss=pointwise")
 
+    @property
+    def goes_on_from(self) -> tuple[type[Trainer], ...]:
+        """Those of its own kind."""
+        return (type(self),)
+
     def train(
         self,
         pools: Sequence[Pool],
