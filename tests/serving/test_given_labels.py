@@ -21,6 +21,14 @@ def test_no_passage_is_both_right_and_wrong(tmp_path: Path) -> None:
         assert client.get("/v1/labels").json()["labelled"] == 0
 
 
+def test_a_passage_that_is_named_twice_is_one_label(tmp_path: Path) -> None:
+    with serving(made(tmp_path)) as client:
+        best = client.post("/v1/ask", json={"question": ASKED, "top": 1}).json()["ranking"][0]
+        place = client.get("/v1/labels/next", params={"question": ASKED}).json()["passages"][0]["passage"]
+        body = {"question": ASKED, "right": [best["id"], place, place]}
+        assert client.post("/v1/labels", json=body).json() == {"kept": 1}
+
+
 def test_a_question_that_differs_in_case_alone_is_not_new(tmp_path: Path) -> None:
     with serving(made(tmp_path)) as client:
         for some, new in ((["Who?", "WHO", "When?"], 2), (["who?", "WHEN?", "Where?"], 1)):

@@ -109,7 +109,7 @@ def paths(server: Server) -> APIRouter:
         server.base(True)
 
         def kept(kb: KnowledgeBase) -> Kept:
-            right, wrong = (_places(kb, some) for some in (body.right, body.wrong))
+            right, wrong = (list(dict.fromkeys(_places(kb, some))) for some in (body.right, body.wrong))
             if both := sorted({*right} & {*wrong}):
                 raise UsageError(f"passage {both[0]} cannot be right and wrong; name it in one of the two")
             kb.settle(body.question, right, wrong)
