@@ -144,7 +144,7 @@ class Trainer(Spelled, ABC):
     ) -> Ranker:
         """The ranker that these pools teach: from scratch, or from where `start`, of its kind, had come to.
 
-        Labels above 0 are right; of grades, such as ANTIQUE's, give `demur.data.binary` of the pools, as recipes
-        do. Without `dev` there is no early stopping. Where `checkpoints` is a folder, long training goes on from
-        what lies there after a kill, with the same result as if it had not been killed.
+        Labels above 0 are right; of grades, such as ANTIQUE's, give `demur.data.binary` of the pools, as
+        recipes do. Without `dev` there is no early stopping. Where `checkpoints` is a folder, long training
+        goes on from what lies there after a kill, with the same result as if it had not been killed.
         """
