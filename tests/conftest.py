@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import printed
+from laws.toy_berts import without_torch
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # the suite runs in as many processes as there are cores
 os.environ["DEMUR_CACHE"] = tempfile.mkdtemp(prefix="demur-cache-")  # nobody's own cache is read or filled
@@ -54,6 +55,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
             item.user_properties.append(("data", HAS_DATA))
             if not HAS_DATA:
                 item.add_marker(away)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    apart = item.get_closest_marker("extras") or EXTRAS & {item.path, *item.path.parents}
+    without_torch[:] = [] if apart else [item.name]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

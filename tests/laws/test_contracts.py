@@ -109,3 +109,8 @@ def test_every_name_leads_somewhere(kind: str) -> None:
 def test_unknown_names_are_one_helpful_line() -> None:
     with pytest.raises(demur.DemurError, match="unknown ranker 'bm52'; did you mean 'bm25'"):
         demur.ranker("bm52")
+
+
+def test_toys_of_torch_are_made_only_for_tests_that_are_left_out_without_it() -> None:
+    with pytest.raises(AssertionError, match="takes mini, which torch makes; mark it extras"):
+        toys.mini()

@@ -4,10 +4,30 @@ from __future__ import annotations
 
 import atexit
 import tempfile
-from functools import cache
+from collections.abc import Callable
+from functools import cache, wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 WORDS = ["ship", "sailed", "round", "cape", "may", "nothing", "cafe", "café", "abc", "हिन्दी", "🎉", "the"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+without_torch: list[str] = []
+"""The test that runs, if it is one of those that must pass without torch; tests/conftest.py says so."""
+
+
+def of_torch(make: Callable[P, T]) -> Callable[P, T]:
+    """A toy that is made once, by torch: an error in a test of what the core can do, where torch is not."""
+    kept = cache(make)
+
+    @wraps(make)
+    def made(*args: P.args, **settings: P.kwargs) -> T:
+        fix = "mark it extras, or name its file in tests/extras.txt"
+        assert not without_torch, f"{without_torch[0]} takes {make.__name__}, which torch makes; {fix}"
+        return kept(*args, **settings)  # type: ignore[arg-type]  # all toys are named by strings
+
+    return made
 
 
 @cache
@@ -30,7 +50,7 @@ def _vocabulary(*marks: str) -> dict[str, int]:
     return {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
 
 
-@cache
+@of_torch
 def _bert(pooling: str, normalize: bool, positions: int) -> str:
     import json
 
@@ -80,7 +100,7 @@ def _bert(pooling: str, normalize: bool, positions: int) -> str:
     return str(path)
 
 
-@cache
+@of_torch
 def classifier() -> str:
     """A folder with that BERT as a sequence classifier of one output."""
     import torch
@@ -96,7 +116,7 @@ def classifier() -> str:
     return str(path)
 
 
-@cache
+@of_torch
 def answerer() -> str:
     """A folder with that BERT as a reader: two outputs for each token."""
     import torch
@@ -112,7 +132,7 @@ def answerer() -> str:
     return str(path)
 
 
-@cache
+@of_torch
 def other_bert() -> str:
     """A folder with a BERT like that one, with other weights."""
     import torch
@@ -128,7 +148,7 @@ def other_bert() -> str:
     return str(path)
 
 
-@cache
+@of_torch
 def mpnet() -> str:
     """A folder with an MPNet that has learnt nothing: its positions are relative, its marks RoBERTa's."""
     import torch

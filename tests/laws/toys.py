@@ -12,7 +12,7 @@ import numpy as np
 
 from demur import registry
 from demur.specs import Setting
-from laws.toy_berts import WORDS, answerer, bert, classifier, folder, mpnet, other_bert
+from laws.toy_berts import WORDS, answerer, bert, classifier, folder, mpnet, of_torch, other_bert
 
 __all__ = [
     "MATCHING",
@@ -54,7 +54,7 @@ def vectors() -> str:
     return str(path)
 
 
-@cache
+@of_torch
 def mini() -> str:
     """A folder with that classifier as a mini of torch, whose heads were drawn and not learnt."""
     import torch
@@ -74,7 +74,7 @@ def mini() -> str:
     return str(folder() / "mini")
 
 
-@cache
+@of_torch
 def small(precision: str = "int8") -> str:
     """A folder with that mini as an ONNX file."""
     import demur
@@ -84,7 +84,7 @@ def small(precision: str = "int8") -> str:
     return str(folder() / "small" / precision)
 
 
-@cache
+@of_torch
 def bidaf() -> str:
     """A folder with a small BiDAF, whose weights were drawn and not learnt."""
     import torch
@@ -102,7 +102,7 @@ def bidaf() -> str:
     return str(folder() / "bidaf")
 
 
-@cache
+@of_torch
 def exported(precision: str = "int8") -> str:
     """A folder with that classifier as an ONNX file."""
     from demur.export.export import export
@@ -112,7 +112,7 @@ def exported(precision: str = "int8") -> str:
     return str(folder() / "exported" / precision)
 
 
-@cache
+@of_torch
 def exported_match() -> str:
     """A folder with a net that matches words as an ONNX file."""
     from demur.export.export import export
@@ -141,7 +141,7 @@ def net(name: str) -> str:
     return str(folder() / name)
 
 
-@cache
+@of_torch
 def match(name: str) -> str:
     """A folder with a net that matches words, whose weights were drawn and not learnt."""
     import torch
@@ -165,7 +165,7 @@ def _matching(name: str) -> dict[str, Setting]:
     return {"folder": match(name)}
 
 
-@cache
+@of_torch
 def committee() -> str:
     """A folder with a committee of two such nets and of bm25."""
     from demur.rankers.opening import ranker, save
@@ -175,7 +175,7 @@ def committee() -> str:
     return str(folder() / "committee")
 
 
-@cache
+@of_torch
 def bi_encoder() -> str:
     """A folder with that BERT as a bi-encoder; nothing was learnt."""
     from demur.rankers.vectors.bi_encoder import BiEncoder
@@ -185,7 +185,7 @@ def bi_encoder() -> str:
     return str(folder() / "bi-encoder")
 
 
-@cache
+@of_torch
 def beside(name: str) -> str:
     """A folder with that classifier as a ranker that reads two others too; nothing was learnt."""
     made = registry.find("ranker", name)(model=classifier(), k=2, first="length")
