@@ -9,6 +9,7 @@ import io
 import json
 import os
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -253,7 +254,8 @@ def check_apart(target: str | Path, *sources: str | Path) -> None:
 
 def _beside(path: Path) -> Path:
     """Where a file is written before it is renamed into place."""
-    return path if is_pipe(path) else path.with_name(f".{path.name}.{os.getpid()}.part")
+    ours = f"{os.getpid()}-{threading.get_ident()}"
+    return path if is_pipe(path) else path.with_name(f".{path.name}.{ours}.part")
 
 
 @contextmanager

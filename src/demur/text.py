@@ -68,17 +68,28 @@ def tokenize(text: str) -> list[str]:
     return [word for word, _, _ in token_spans(fold(text))]
 
 
-_SIGN = r"[+#$€£¥%°=<>^~]|(?<!\S)[-−–](?=\d)"  # as in C++ and C#, $5 and 5 €, -5 and 5
+_BY_PLACE = re.compile(  # 1.5, 10:30, 1/2 and 24-7; -5 and 10^-3; .NET; 5* and 2*3
+    r"(?<=\d)[-−–.,:/'](?=\d)|(?<!\w)[-−–](?=\d)|(?<!\S)\.(?=\w)|(?<=\w)\*(?!\w)|(?<=\d)\*(?=\d)"
+)
+
+
+def said(text: str) -> tuple[str, ...]:
+    """Words as they are compared, and signs that mean something, in order: C++ and C#, ≤ 5 and ≥ 5."""
+    text = fold(text)
+    found = [(start, word) for word, start, _ in token_spans(text)]
+    found += [(sign.start(), sign.group()) for sign in _BY_PLACE.finditer(text)]
+    found += [(place, each) for place, each in enumerate(text) if _means(each)]
+    return tuple(each for _, each in sorted(found))
+
+
+def _means(sign: str) -> bool:
+    """Whether a character that is no part of a word means something, wherever it stands."""
+    return sign in "#%‰^" or (unicodedata.category(sign) in ("Sm", "Sc") and sign != "|")
 
 
 def bare(text: str) -> str:
-    """The words in lower case, and signs that mean something: the same of wordings that say the same."""
-    return " ".join(re.findall(rf"\w+|{_SIGN}", text.casefold()))
-
-
-def signs(text: str) -> list[str]:
-    """The signs of a text that mean something, in their order."""
-    return re.findall(_SIGN, text)
+    """The words and signs alone, of a text in whatever case and punctuation."""
+    return " ".join(said(text))
 
 
 @cache

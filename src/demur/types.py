@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from pathlib import PurePath
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +16,20 @@ from demur.errors import UsageError
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_EMPTY: Mapping[str, Any] = {}  # shared by all that have nothing extra; a plain dict, so that it pickles
+
+class _Nothing(dict[str, Any]):
+    """What all that have nothing extra share, so it cannot be written to; a dict, for whoever writes JSON."""
+
+    def _refuse(self, *_: object, **__: object) -> Any:
+        raise UsageError("this extra is empty and shared; make the object with an extra of its own")
+
+    __setitem__ = __ior__ = update = setdefault = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _nothing, ()
+
+
+_EMPTY = _Nothing()
 
 
 def _nothing() -> Mapping[str, Any]:
@@ -42,13 +57,14 @@ class Pool:
 
     @classmethod
     def of(
-        cls, question: str, answers: Sequence[str], labels: Sequence[int | None] | None = None, id: str = "q"
+        cls, question: str, answers: Iterable[str], labels: Iterable[int | None] | None = None, id: str = "q"
     ) -> Pool:
         """A pool from plain texts; candidates are numbered from 0."""
-        if labels is not None and len(labels) != len(answers):
-            raise UsageError(f"{len(answers)} answers but {len(labels)} labels; give one label per answer")
-        marks = labels if labels is not None else [None] * len(answers)
-        pairs = enumerate(zip(answers, marks, strict=True))
+        texts = texts_of(answers)
+        marks = [None] * len(texts) if labels is None else [check_label(each) for each in labels]
+        if len(marks) != len(texts):
+            raise UsageError(f"{len(texts)} answers but {len(marks)} labels; give one label per answer")
+        pairs = enumerate(zip(texts, marks, strict=True))
         return cls(id, question, tuple(Candidate(str(n), text, label) for n, (text, label) in pairs))
 
     @property
@@ -68,6 +84,37 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.candidates)
+
+
+T = TypeVar("T")
+
+
+def texts_of(answers: Iterable[T], kinds: tuple[type, ...] = (str,)) -> list[T]:
+    """The answers as a list, or an error: a string alone would be its letters."""
+    if isinstance(answers, str | bytes) or not isinstance(answers, Iterable):
+        raise UsageError(f"answers are a list of texts, not {type(answers).__name__}; write [answer] for one")
+    found = list(answers)
+    for each in found:
+        if not isinstance(each, kinds):
+            raise UsageError(f"an answer is a text, not {type(each).__name__}; leave it out, or write a text")
+    return found
+
+
+def listed(pools: Any) -> Sequence[Pool]:
+    """The pools as a sequence, or an error: a name or one pool alone is none."""
+    if isinstance(pools, str | bytes | PurePath | Pool | Mapping) or not isinstance(pools, Iterable):
+        what = f"pools are a list of demur.Pool, not {type(pools).__name__}"
+        raise UsageError(f"{what}; read a dataset or a file with demur.load")
+    return pools if isinstance(pools, Sequence) else list(pools)
+
+
+def check_label(label: Any) -> int | None:
+    """The label, if it is a whole number; of half a label nobody knows what is right."""
+    try:
+        return None if label is None else operator.index(label)
+    except TypeError:
+        what = f"a label is {str(label)[:30]!r}, not a whole number"
+        raise UsageError(f"{what}; write 1 for right, 0 for wrong, or grades") from None
 
 
 @dataclass(frozen=True, slots=True)

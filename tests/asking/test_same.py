@@ -47,6 +47,15 @@ class Refusing:
         ("how do I install the C++ compiler", "Setup > How do I install the C++ compiler?", True),
         ("What happens below 5 degrees?", "What happens below -5 degrees?", False),
         ("C++?", "C++", False),  # signs are no words
+        ("What is the fee for 5 kg ≤ weight?", "What is the fee for 5 kg ≥ weight?", False),
+        ("the train Linz ← Graz", "The train Linz → Graz", False),
+        ("a setting for 10^3 bar", "A setting for 10^-3 bar", False),
+        ("from -5 to 5 degrees", "From 5 to -5 degrees", False),
+        ("a pipe of 1 5 m", "A pipe of 1.5 m", False),
+        ("a train at 10:30 h", "A train at 10.30 h", False),
+        ("What is the NET salary?", "What is the .NET salary?", False),
+        ("What does a 5* room cost?", "What does a 5 room cost?", False),
+        ("what does a 5* room cost", "What does a 5* room cost?", True),
         ("Is the drop-off open?", "Is the drop off open", True),
         ("opening hours", "Opening hours", False),  # a topic, and no question
         ("", "", False),

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from demur.kb.passages import MARKER
 from demur.sentences import sentences
-from demur.text import content, signs, stemmer, token_spans, tokenize
+from demur.text import content, said, stemmer, token_spans, tokenize
 from demur.types import Candidate, Span
 
 _ASKS = 3
@@ -49,7 +49,7 @@ def _row(part: Candidate) -> tuple[str, str]:
 @lru_cache(maxsize=1 << 10)
 def _words_of(question: str) -> tuple[str, ...]:
     """The words of a question, and its signs that mean something."""
-    return (*tokenize(question), *signs(question))
+    return said(question)
 
 
 def quote(text: str, weights: Mapping[str, float], stem: str = "none") -> Span | None:

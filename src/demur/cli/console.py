@@ -53,7 +53,13 @@ def say(text: str) -> None:
 
 def harmless(text: str) -> str:
     """The text, as long as it was, with a mark for each character that could command a terminal."""
-    return "".join("\ufffd" if (ord(c) < 32 and c not in "\t\n") or 127 <= ord(c) < 160 else c for c in text)
+    return "".join("\ufffd" if _commands(ord(each)) else each for each in text)
+
+
+def _commands(code: int) -> bool:
+    """Whether a terminal would do something at it, such as write from right to left."""
+    controls = (code < 32 and code not in (9, 10)) or 127 <= code < 160
+    return controls or 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069
 
 
 def one_line(text: str) -> str:

@@ -23,7 +23,7 @@ from demur.evaluation.selective.bootstrap import measure_answers
 from demur.evaluation.selective.measures import Selective, split
 from demur.rankers import Ranker
 from demur.rankers import ranker as find_ranker
-from demur.types import FloatArray, Pool
+from demur.types import FloatArray, Pool, listed
 
 MEASURES = ("MAP", "RR", "P@1", "nDCG@10")
 QUALIFIER = "margin"
@@ -52,11 +52,13 @@ def evaluate(
     it (margin, if none is named), or `confidences` has a number for each pool. `confidence` is the level of
     the intervals.
     """
-    lowest = data_relevant(pools)
+    lowest, pools = data_relevant(pools), listed(pools)
     wanted = [measure.from_label(lowest) for measure in parse_measures(measures)]
+    if not split(wanted)[1] and (qualifier is not None or confidences is not None):
+        what = f"{', '.join(map(str, wanted))} asks for no confidence"
+        raise UsageError(f"{what}; leave out qualifier and confidences, or measure AURC, too")
     rules = find_convention(convention, no_positive)
     data = data or (pools.id if isinstance(pools, Pools) else "")
-    pools = pools if isinstance(pools, Sequence) else list(pools)
     if isinstance(ranker, str | Ranker):
         ready = find_ranker(ranker).prepare(pools)
         spec, judged = ready.spec, Judged.of_pools(pools, _scored(ready, pools, on_batch), data)

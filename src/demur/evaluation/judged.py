@@ -198,7 +198,12 @@ class _Flat:
             what = f"the score of candidate {self.documents[place]!r} in pool {name!r} is not a number (NaN)"
             fix = "correct the ranker or the file of scores"
             raise DataError(f"{what}, so it has no rank", path=source or None, fix=fix)
-        for marks in (self.labels, self.unranked_label):
+        given: tuple[list[Any], ...] = self.labels, self.unranked_label
+        for marks in given:
+            if np.array(marks).dtype.kind not in "iubO":
+                odd = next(each for each in marks if not isinstance(each, int | np.integer))
+                fix = "write 1 for right, 0 for wrong, or grades"
+                raise DataError(f"a label is {odd!r}, not a whole number", path=source or None, fix=fix)
             if marks and max(-min(marks), max(marks)) > HIGHEST:
                 extreme = max(marks, key=abs)
                 what = f"a label is {str(extreme)[:30]}, beyond {HIGHEST:,}"

@@ -107,6 +107,8 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
         from demur.export import encoder as encoder_export
 
         return encoder_export.export_ranker(ranker, folder, precision or "int8", calibrate)
+    if ranker.name in ("mini", "onnx", "onnx-match"):
+        raise UsageError(f"{ranker.spec} runs without torch as it is; copy its folder, or name another model")
     if not isinstance(ranker, CrossEncoder):
         known = "cross-encoder, sentence encoder, mini-torch, net that matches words"
         what = f"{ranker.spec} is not a {known}, or several of such"

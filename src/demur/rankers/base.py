@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
+from demur.errors import UsageError
 from demur.specs import Spelled
-from demur.types import Candidate, FloatArray, Pool, Ranking
+from demur.types import Candidate, FloatArray, Pool, Ranking, texts_of
 
 
 @runtime_checkable
@@ -69,12 +70,14 @@ class Ranker(Spelled, ABC):
 
         save(self, folder, made)
 
-    def rank(self, question: str, answers: Sequence[str | Candidate]) -> Ranking:
+    def rank(self, question: str, answers: Iterable[str | Candidate]) -> Ranking:
         """The answers, best first; equal scores keep their order."""
         candidates = [
             answer if isinstance(answer, Candidate) else Candidate(str(number), answer)
-            for number, answer in enumerate(answers)
+            for number, answer in enumerate(texts_of(answers, (str, Candidate)))
         ]
+        if not isinstance(question, str):
+            raise UsageError(f"the question is {type(question).__name__}, not a text; write a string")
         scores = self.score_pools([Pool("q", question, tuple(candidates))])[0]
         order = np.argsort(-scores, kind="stable")
         return Ranking(question, tuple(candidates[i] for i in order), tuple(float(scores[i]) for i in order))

@@ -87,7 +87,10 @@ def update(
     watch: Annotated[
         bool, typer.Option("--watch", help="Keep running and check for changes, until interrupted.")
     ] = False,
-    every: Annotated[float, typer.Option(min=0.1, max=86400, help="Seconds between two checks.")] = 5.0,
+    every: Annotated[
+        float | None,
+        typer.Option(min=0.1, max=86400, help="With --watch: seconds between two checks. Default: 5."),
+    ] = None,
     engine: EngineOption = "local",
     address: AddressOption = None,
     workers: WorkersOption = None,
@@ -96,8 +99,11 @@ def update(
     """Read the changed files and folders again, and compute missing vectors."""
     import time
 
-    from demur.errors import DemurError, LostBase, ReadOnlyBase
+    from demur.errors import DemurError, LostBase, ReadOnlyBase, UsageError
 
+    if every is not None and not watch:
+        raise UsageError("--every is how often --watch looks; add --watch, or leave it out")
+    every = every or 5.0
     makers = cluster(engine, address, workers)
     kb = _there(base)
     with warnings_noted():

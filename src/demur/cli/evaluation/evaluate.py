@@ -147,6 +147,8 @@ def evaluate(
         if ranker is not None or (data is None) == (qrels is None):
             raise UsageError("a run needs labels and no ranker; name either --qrels FILE or DATA")
         report = rankings.measure_run(run, qrels, data, read_as, how)
+    elif qrels is not None and data is not None:
+        raise UsageError("--qrels holds the labels of a --run; name that, or leave --qrels out")
     elif data is None or qrels is not None:
         raise UsageError("nothing to evaluate; name DATA and --ranker R, or --run FILE and --qrels FILE")
     else:

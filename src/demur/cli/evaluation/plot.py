@@ -51,14 +51,21 @@ def plot(
     from demur.asking.gates.gate import open_gate
     from demur.data import binary
     from demur.data import pools as load_pools
-    from demur.errors import UnknownName, UsageError
+    from demur.errors import DataError, UnknownName, UsageError, count_of
     from demur.evaluation.plots import confidence as plots
 
     if show not in SHOWN:
         raise UnknownName("picture", show, SHOWN)
     plots.form_of(output)
     opened = None if gate is None else open_gate(gate)
-    pools = list(binary(load_pools(data)))
+    if show != "reliability" and calibrator != "platt":
+        raise UsageError(f"--calibrator is for --show reliability; leave it out of a {show}")
+    loaded = list(binary(load_pools(data)))
+    pools = [pool for pool in loaded if not pool.candidates or any(each is not None for each in pool.labels)]
+    if not any(map(len, pools)):
+        raise DataError("no candidate has a label, so nothing can be drawn", path=data, fix="label some")
+    if left := len(loaded) - len(pools):
+        note(f"{count_of(left, 'pool')} without labels left out")
     with meter("scoring", "pairs") as advance:
         systems = _systems(pools, opened, ranker or [], qualifier or [], advance)
     first = next(iter(systems))

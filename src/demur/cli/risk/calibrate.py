@@ -21,6 +21,8 @@ from demur.cli.risk.without_labels import write_gate as without_labels_gate
 
 RISK = 0.1
 MEANING = "meaning"
+USUAL = 0.95, "ltt", 0
+"""The confidence, the method and the seed, where nothing is said."""
 
 
 def calibrate(
@@ -98,8 +100,11 @@ def calibrate(
         ),
     ] = False,
     apart: Annotated[
-        float, typer.Option(metavar="SHARE", help="With --without-labels: the share of entries to leave out.")
-    ] = 0.1,
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="With --without-labels: the share of entries to leave out. Default: 0.1."
+        ),
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Find a confidence threshold that keeps the error rate below --risk; exit with 1 if there is none."""
@@ -116,7 +121,15 @@ def calibrate(
     if plan and (risk is not None or output is not None):
         what = "--plan shows what each risk would take, and writes no gate"
         raise UsageError(f"{what}; leave out --risk and -o, or --plan")
+    ways = risk, output, qualifier, grid, sets, doubt, probes_from
+    if check is not None and (any(each is not None for each in ways) or (confidence, method, seed) != USUAL):
+        what = "--check asks whether new questions contradict a gate as it is, and writes nothing"
+        raise UsageError(f"{what}; leave out -o and what gates are made by, such as --risk")
     files = bool(sources or example or kb is not None)
+    if apart is not None and not without_labels:
+        raise UsageError("--apart is the share of an FAQ that --without-labels leaves out; leave it out here")
+    if stem != "english" and not files:
+        raise UsageError("--stem is for files that are searched; name some with --from, or leave it out")
     place = output or kb
     if without_labels:
         unfit = (data, qualifier, check, sets, doubt, probes_from, grid)
@@ -128,7 +141,7 @@ def calibrate(
             *(kb, sources, example, stem),
             risk=RISK if risk is None else risk,
             confidence=confidence,
-            share=apart,
+            share=0.1 if apart is None else apart,
             seed=seed,
             output=place,
             json=json,
@@ -152,7 +165,7 @@ def calibrate(
         doubts.train_doubt(ranker, data, doubt, probes_from, grid, output, json, wanted)
         return
     if sets is not None:
-        gated = plan or (check, risk, grid, qualifier, method) != (None, None, None, "margin", "ltt")
+        gated = plan or (risk, grid, qualifier, confidence, method, seed) != (None, None, "margin", *USUAL)
         if gated or files or data is None:
             what = "--set takes a ranker, DATA and -o, and makes no gate"
             raise UsageError(f"{what}; leave out files and the options of gates, such as --risk")

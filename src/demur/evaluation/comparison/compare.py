@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -61,7 +61,7 @@ class Comparison:
 
 
 def compare(
-    reports: Mapping[str, Report] | Sequence[Report],
+    reports: Mapping[str, Report] | Iterable[Report],
     baseline: int | str = 0,
     tests: str | Iterable[str] = ("permutation",),
     measures: str | Measure | Iterable[str | Measure] | None = None,
@@ -77,7 +77,7 @@ def compare(
     counts is the pools and measures that all of them have. `on_row` is called after each measure of each
     system.
     """
-    named = dict(reports) if isinstance(reports, Mapping) else comparability.by_name(reports)
+    named = dict(reports) if isinstance(reports, Mapping) else comparability.by_name(list(reports))
     wanted = _listed(tests)
     base = comparability.baseline(list(named), baseline)
     convention = comparability.same_convention(named, base)
@@ -186,7 +186,8 @@ def _corrected(rows: list[Row]) -> list[Row]:
 
 
 def _listed(tests: str | Iterable[str]) -> list[str]:
-    listed = list(dict.fromkeys(test.strip() for test in ([tests] if isinstance(tests, str) else tests)))
+    given = tests.split(",") if isinstance(tests, str) else tests
+    listed = list(dict.fromkeys(test.strip() for test in given))
     for test in listed:
         if test not in TESTS:
             raise UnknownName("test", test, TESTS)

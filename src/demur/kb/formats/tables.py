@@ -74,10 +74,11 @@ def _entry(entry: Mapping[str, Any], place: Place, lost: Lost) -> Iterator[Passa
 
 def _wrong(label: object) -> bool:
     """Whether a label says that an answer is wrong, as in data to train and measure with."""
+    said = str(label).strip().casefold()
     try:
-        return float(label if isinstance(label, bool) else str(label)) <= 0
-    except ValueError:
-        return False
+        return float(said) <= 0
+    except ValueError:  # what is no number may be of another kind, such as a topic
+        return said in ("false", "no")
 
 
 def _name(place: Place) -> str:

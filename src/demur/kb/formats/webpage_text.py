@@ -18,11 +18,11 @@ def names(tags: str) -> frozenset[str]:
 
 UNSEEN = names(
     "audio canvas datalist embed head iframe input map math nav noscript object option picture script select "
-    "style svg template textarea title video -comment"
+    "style svg template textarea title video -comment del s strike"
 )
 INLINE = names(
-    "-text a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark meter "
-    "output q rp rt ruby s samp small span strike strong sub sup time tt u var wbr br"
+    "-text a abbr acronym b bdi bdo big button cite code data dfn em font i img ins kbd label mark meter "
+    "output q rp rt ruby samp small span strong sub sup time tt u var wbr br"
 )
 
 

@@ -199,7 +199,7 @@ class PublishedTruth(Truth):
         return {place: each[0][:2] for place, each in stands.items()}
 
     def share_changed_since(self, number: int) -> float:
-        """The share of passages that are others than at a generation: 0 for none, 1 for all."""
+        """The share of passages that are others than at a generation, or were put in anew: 0 to 1."""
         view, then = self._last, self.generation(number)
         removed = view.rows(
             "SELECT coalesce(sum(passages), 0) FROM gone WHERE born <= ? AND died > ?", (number, number)

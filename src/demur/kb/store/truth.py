@@ -251,5 +251,10 @@ class Truth(ABC):
         gone = self.rows(
             "SELECT coalesce(sum(passages), 0) FROM gone WHERE born <= ? AND died > ?", (number, number)
         )
-        changed = max(added, removed[0][0] + gone[0][0])
+        back = self.rows(  # what was taken out and put in again is no other passage
+            "SELECT count(*) FROM (SELECT DISTINCT hash FROM passages WHERE born <= ? AND died > ?) d "
+            "JOIN passages p ON p.hash = d.hash AND p.died IS NULL AND p.born > ?",
+            (number, number, number),
+        )
+        changed = max(added, removed[0][0] + gone[0][0]) - back[0][0]
         return float(changed / max(then.passages, now.passages)) if changed else 0.0

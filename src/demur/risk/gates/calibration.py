@@ -15,8 +15,8 @@ from demur.risk.gates.certificate import Certificate
 from demur.risk.gates.judging import check_labels, check_seen, finite, judge_answers, scored, settled
 from demur.risk.gates.pool_hashes import Marks, ids_sha256, mark
 from demur.risk.qualifiers.base import Qualifier
-from demur.risk.thresholds.control import Choice, Evidence
-from demur.types import FloatArray, Pool
+from demur.risk.thresholds.control import USE_GRID, Choice, Evidence
+from demur.types import FloatArray, Pool, listed
 
 LEARNT_FROM = 1 / 3  # of the labelled pools, if the qualifier has to learn first
 KEPT = 1_000  # confidences kept with a gate, to compare later ones with
@@ -47,8 +47,11 @@ class Calibration:
     ) -> Calibration:
         """The answers of the ranker to these questions, judged."""
         data = data or (pools.id if isinstance(pools, Pools) else "")
-        known = pools if isinstance(pools := binary(pools), Sequence) else list(pools)
+        known = listed(binary(listed(pools)))
         check_labels(known)
+        if grid is not None and method not in USE_GRID:
+            what = f"method={method} takes its thresholds from what it tests"
+            raise UsageError(f"{what}; leave out the grid, or use {' or '.join(USE_GRID)}")
         ordered = sorted(known, key=mark)  # what chance does must not depend on the order of a file
         ready, marks = settled(ranker, ordered), Marks.of(ordered)
         if how.needs_fitting:
@@ -56,7 +59,7 @@ class Calibration:
         learnt_from = len(known) - len(ordered)
         answers, seen = judge_answers(ready, ordered, how, on_batch)
         check_seen(ordered, seen)
-        fixed = grid if isinstance(grid, np.ndarray) else None
+        fixed = _numbers(grid)
         evidence = Evidence.of(
             answers.confidence[answers.predicted],
             answers.wrong[answers.predicted],
@@ -116,9 +119,22 @@ def _taught(how: Qualifier, ranker: Ranker, pools: Sequence[Pool], seed: int) ->
     return taught, [pool for pool, learnt in zip(pools, learns, strict=True) if not learnt]
 
 
+def _numbers(grid: Any) -> FloatArray | None:
+    """The thresholds themselves, if the grid is of those and not of pools."""
+    if not isinstance(grid, np.ndarray):
+        if isinstance(grid, Pools) or not isinstance(grid, Sequence) or not grid:
+            return None
+        if not all(isinstance(each, int | float | np.number) for each in grid):
+            return None
+    try:
+        return np.asarray(grid, np.float64)
+    except ValueError:
+        raise UsageError("the grid has what is no number; give thresholds, or pools") from None
+
+
 def _others(ranker: Ranker, pools: Iterable[Pool], how: Qualifier, marks: Marks) -> FloatArray:
     """The confidences on pools that make thresholds; none of them may be tested on as well."""
-    given = pools if isinstance(pools, Sequence) else list(pools)
+    given = listed(pools)
     known = marks.known(given)
     if known.any():
         raise UsageError(

@@ -117,4 +117,7 @@ def told_apart(confidence: float, threshold: float) -> tuple[str, str]:
 
 def percent(share: float) -> str:
     """A share as people write it."""
-    return f"{100 * share:.4g} %"
+    digits = 4
+    while 0 < share < 1 and digits < 17 and f"{100 * share:.{digits}g}" in ("100", "0"):
+        digits += 1
+    return f"{100 * share:.{digits}g} %"

@@ -34,8 +34,10 @@ class Gate:
 
     threshold: float
     certificate: Certificate
-    marks: Marks  # of the pools it was calibrated on
-    confidences: tuple[float, ...]  # on those pools, ascending; of many, some evenly chosen
+    marks: Marks = field(repr=False)  # of the pools it was calibrated on
+    confidences: tuple[float, ...] = field(
+        repr=False
+    )  # on those pools, ascending; of many, evenly chosen ones
     place: Path | None = field(default=None, compare=False, repr=False)
     """The folder that its file lies in, if it was read: what its qualifier asks may lie there too."""
 

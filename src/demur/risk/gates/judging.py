@@ -13,7 +13,7 @@ from demur.rankers import ranker as resolve_ranker
 from demur.risk.predictions import BoolArray, Predictions
 from demur.risk.qualifiers.base import Qualifier
 from demur.scoring import shards
-from demur.types import FloatArray, Pool
+from demur.types import FloatArray, Pool, check_label
 
 
 def settled(ranker: Ranker | str, pools: Sequence[Pool]) -> Ranker:
@@ -68,6 +68,9 @@ def check_labels(pools: Sequence[Pool]) -> None:
             "none of these pools has a candidate, so there is nothing to answer with; "
             "give each question its candidates"
         )
+    for pool in pools:
+        for each in pool.labels:
+            check_label(each)
     these = count_of(len(pools), "pool")
     if all(label is None for pool in pools for label in pool.labels):
         raise UsageError(f"no candidate of {these} has a label; a gate needs labels for candidates")

@@ -74,11 +74,17 @@ def fewest(errors: int, risk: float, delta: float) -> int:
     return high
 
 
+LEAST_RISK = 1e-9
+
+
 def check_promise(risk: float, confidence: float = 0.95) -> None:
     """Raise an error unless something can be promised at this risk and with this confidence."""
     if not 0 < risk < 1:
         what = f"a risk of {risk:g} is not a share of wrong answers"
         raise UsageError(f"{what}; choose one between 0 and 1, such as 0.1")
+    if risk < LEAST_RISK:
+        what = f"a risk of {risk:g} takes more labelled questions than anybody has"
+        raise UsageError(f"{what}; choose one of {LEAST_RISK:g} or more, such as 0.1")
     if not 0 < confidence < 1:
         what = f"a confidence of {confidence:g} is not a probability"
         raise UsageError(f"{what}; choose one below 1, such as 0.95")

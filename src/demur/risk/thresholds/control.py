@@ -41,7 +41,7 @@ METHODS: dict[str, Rule] = {
     "sgr-code": sgr_code,
 }
 PROMISING = ("ltt", "bonferroni", "sgr")  # the others are there to compare with, and break their word
-_USE_GRID = ("ltt", "bonferroni", "clopper-pearson")  # the others take thresholds from what they test
+USE_GRID = ("ltt", "bonferroni", "clopper-pearson")  # the others take thresholds from what they test
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Evidence:
         """
         m = len(confidence)
         labelled = m if judged is None else judged
-        if others is not None or grid is not None or method not in _USE_GRID:
+        if others is not None or grid is not None or method not in USE_GRID:
             thresholds = None if grid is None else as_grid(grid)
             return cls(Labelled.of(confidence, wrong), labelled, others, thresholds, method, starts)
         order = np.random.default_rng(seed).permutation(m)

@@ -75,6 +75,8 @@ def paths(server: Server) -> APIRouter:
     )
     async def rerank(request: Request, body: EitherBody) -> list[TeiResult] | RerankAnswer:
         """A list for `texts`, an object with `results` for `documents`."""
+        if body.documents is not None and body.texts is not None:
+            raise Refusal(422, "texts and documents are both there; send one of them")
         if body.documents is not None:
             same = RerankBody.model_validate(body.model_dump())
             return await cohere(request, same, body.return_documents is not False)
