@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import filelock
@@ -225,3 +226,14 @@ def test_a_line_that_would_fill_memory_is_one_clear_line(
     monkeypatch.setattr(files, "LONGEST_LINE", 1 << 20)
     with pytest.raises(DataError, match=r"a\.csv:2: a line of more than 1 MB; put line breaks into the file"):
         list(lines(path))
+
+
+def test_threads_write_one_file_in_turns(tmp_path: Path) -> None:
+    def write(text: str) -> None:
+        with replacing(tmp_path / "one.json") as out:
+            out.write(text)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, [str(n) * 1000 for n in range(10)] * 20))
+    (left,) = tmp_path.iterdir()
+    assert len(left.read_text("utf-8")) == 1000

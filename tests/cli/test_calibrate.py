@@ -109,6 +109,13 @@ def test_misuse_is_one_line(data: Path, gate: Path) -> None:
         ("overlap", data / "old.jsonl", "--plan", "--check", gate),
         ("overlap", data / "old.jsonl", "--method", "lttt"),
         ("overlap", data / "new.jsonl", "--check", data / "new.jsonl"),
+        ("overlap", data / "new.jsonl", "--check", gate, "-o", data / "other.json"),
+        ("overlap", data / "new.jsonl", "--check", gate, "--confidence", 0.5),
+        ("overlap", data / "new.jsonl", "--check", gate, "--method", "sgr"),
+        ("overlap", data / "old.jsonl", "--set", 0.9, "--seed", 3),
+        ("overlap", data / "old.jsonl", "--apart", 0.5),
+        ("overlap", data / "old.jsonl", "--stem", "german"),
+        ("overlap", data / "old.jsonl", "--method", "sgr", "--grid", data / "new.jsonl"),
     ):
         done = demur(*words)
         assert done.returncode == 2 and done.stderr.startswith("demur: ") and done.stderr.count("\n") == 1

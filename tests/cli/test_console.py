@@ -18,6 +18,7 @@ from demur.cli.console import harmless
 
 
 def test_what_could_command_a_terminal_is_marked() -> None:
+    assert harmless("left \u202eright\u2066") == "left \ufffdright\ufffd"
     assert harmless("a\x1b]0;title\x07b\tc\nd\x9be é") == "a\ufffd]0;title\ufffdb\tc\nd\ufffde é"
 
 

@@ -78,6 +78,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_in(
         (["add", "h.kb", ""], "the name of a file is empty"),
         (["remove", "docs", ""], "the name of a file is empty"),
         (["add", "h.kb", "faq.csv", "--stem", "klingon"], "unknown language to stem"),
+        (["update", "h.kb", "--every", "3"], "add --watch"),
     ],
 )
 def test_misuse_is_one_line(

@@ -10,7 +10,7 @@ import demur
 from cli.calling import invoke
 from demur.cli.evaluation.plot import plot
 from demur.data import formats
-from demur.errors import UnknownName, UsageError
+from demur.errors import DataError, UnknownName, UsageError
 from demur.types import Pool
 
 pytest.importorskip("matplotlib")
@@ -77,4 +77,18 @@ def test_misuse_is_one_clear_line(data: Path) -> None:
         call(data, "-o", "out.svg", "--show", "reliability", "--calibrator", "plat")
     with pytest.raises(UsageError, match="from 0 to 1"):
         call(data, "-o", "out.svg", "--show", "reliability", "--calibrator", "none", "--ranker", "overlap")
+    with pytest.raises(UsageError, match="--calibrator is for --show reliability"):
+        call(data, "-o", "out.svg", "--calibrator", "isotonic")
     assert not list(Path().glob("out*"))
+
+
+def test_answers_that_nobody_labelled_are_not_wrong(data: Path) -> None:
+    bare = [Pool.of(f"what is {n}", ["it is so", "no"], id=f"bare{n}") for n in range(20)]
+    formats.write_pools("bare.jsonl", bare)
+    with pytest.raises(DataError, match="no candidate has a label"):
+        call("bare.jsonl", "-o", "bare.svg")
+    formats.write_pools("both.jsonl", [*pools(30), *bare])
+    formats.write_pools("labelled.jsonl", pools(30))
+    assert "20 pools without labels left out" in call("both.jsonl", "-o", "both.svg").stderr
+    call("labelled.jsonl", "-o", "labelled.svg")
+    assert Path("both.svg").read_text("utf-8") == Path("labelled.svg").read_text("utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -121,3 +122,11 @@ def test_a_closed_pipe_is_silent(data: Path) -> None:
     command = f"{sys.executable} -m demur score {many} -o - | head -n 1"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "") and done.stdout.count("\n") == 1
+
+
+def test_ctrl_c_while_python_still_reads_the_code_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n", "utf-8")  # what is read first
+    command = [sys.executable, "-c", "from demur.__main__ import main; main()"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 130 and not done.stderr

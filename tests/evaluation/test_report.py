@@ -146,6 +146,13 @@ def test_what_cannot_be_measured_is_one_clear_line() -> None:
     for extreme in (2**40, -(2**80)):
         pool = [Pool.of("?", ["a", "b"], [1, extreme])]
         refused(f"toy: a label is {extreme}, beyond", [[1.0, 2.0]], pool, data="toy")
+    for odd in (0.5, "1"):
+        pool = [Pool("q", "?", (Candidate("a", "a", odd), Candidate("b", "b", 0)))]  # type: ignore[arg-type]
+        refused(f"toy: a label is {odd!r}, not a whole number", [[1.0, 2.0]], pool, data="toy")
+    refused("pools are a list of demur.Pool, not str; read .* with demur.load", "bm25", "a.jsonl")
+    refused("pools are a list of demur.Pool, not Pool", "bm25", POOLS[0])
+    refused("pools are a list of demur.Pool, not NoneType", "bm25", None)
+    refused("MAP asks for no confidence; leave out qualifier", "bm25", POOLS, "MAP", qualifier="margin")
     refused("the seed is -1; it must be a whole number from 0", [[1.0, 2.0, 3.0]], one, seed=-1)
     refused("must be a whole number above 0 and at most", Longest(), POOLS, f"P@{10**20}")
     refused("no candidate has a label", [[1.0]], POOLS[4:])

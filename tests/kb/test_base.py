@@ -102,6 +102,19 @@ def test_only_what_has_changed_is_read_again(kb: KnowledgeBase, docs: Path) -> N
     assert kb.share_changed_since(before) == pytest.approx(3 / 6)
 
 
+def test_what_is_taken_out_and_put_in_again_has_not_changed(tmp_path: Path, docs: Path) -> None:
+    kb = KnowledgeBase(tmp_path / "y.kb")
+    kb.add(docs)
+    before, fingerprint = kb.generation, kb.fingerprint
+    kept = (docs / "a.md").read_text("utf-8")
+    write(docs, {"a.md": "# Other\n\nAll is new.\n"})
+    kb.update()
+    changed = kb.share_changed_since(before)
+    write(docs, {"a.md": kept})
+    kb.update()
+    assert changed > 0.3 and kb.share_changed_since(before) == 0 and kb.fingerprint == fingerprint
+
+
 def test_a_base_with_a_history_is_like_one_made_afresh(kb: KnowledgeBase, docs: Path, place: Place) -> None:
     write(docs, {"b.txt": "The bread is baked weekly.\n\nIt rained.\n"})
     kb.update()

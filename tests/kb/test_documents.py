@@ -101,14 +101,15 @@ def test_an_answer_that_is_labelled_wrong_is_no_row_of_an_faq(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "a.csv").write_text(
-        "question,answer,label\nWho?,Ann.,0\nWho?,Bob.,1\nWho?,Cy.,\nWho?,Di.,-1\n", "utf-8"
+        "question,answer,label\nWho?,Ann.,0\nWho?,Bob.,1\nWho?,Cy.,\nWho?,Di.,-1\nWho?,Ed.,false\nWho?,Flo.,Pets\n",
+        "utf-8",
     )
     asked = [{"question": "?", "answer": f"{label}.", "label": label} for label in ("no", True, False)]
     write(tmp_path, "b.jsonl", "\n".join(map(json.dumps, [{"text": "Plain.", "label": 0}, *asked])))
-    assert [each.text for each in read_documents(tmp_path / "a.csv")] == ["Bob.", "Cy."]
-    assert [each.text for each in read_documents(tmp_path / "b.jsonl")] == ["Plain.", "no.", "True."]
+    assert [each.text for each in read_documents(tmp_path / "a.csv")] == ["Bob.", "Cy.", "Flo."]
+    assert [each.text for each in read_documents(tmp_path / "b.jsonl")] == ["Plain.", "True."]
     told, _ = caplog.messages
-    assert "a.csv:2: an answer labelled 0, which is wrong, is left out, and 1 more" in told
+    assert "a.csv:2: an answer labelled 0, which is wrong, is left out, and 2 more" in told
 
 
 def test_csv_rows(tmp_path: Path) -> None:

@@ -83,6 +83,14 @@ def test_a_question_is_the_same_in_any_spelling(kb: KnowledgeBase) -> None:
         ("do you take VISA", None),
         ("do you take VISA", second),
     ]
+    for one, other in (
+        ("for ≥ 5 kg", "for ≤ 5 kg"),
+        ("is 👍 meant", "is 👎 meant"),
+        ("किताब", "कताब"),
+    ):
+        kb.settle(one, [first])
+        kb.settle(other, [])
+        assert kb.forget(one) and kb.forget(other), "these are two questions"
     kb.settle("?!", [first])
     assert not kb.forget("!?") and kb.forget("?!"), "signs alone are words of their own"
     assert kb.forget("Do you, take Visa?") and not kb.labels()

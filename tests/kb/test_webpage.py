@@ -61,7 +61,7 @@ def test_what_no_reader_sees_is_left_out() -> None:
     html = (
         "<nav>a</nav><div role=navigation>b</div><p>One<!-- c --> <b>t</b>wo<br>three.<script>d</script>"
         "<style>e</style><svg><title>f</title></svg><noscript>g</noscript><select><option>h</select>"
-        "<template>i</template>"
+        "<template>i</template><del>j</del><s>k</s>"
     )
     assert told(html) == [("", "", "One two three.")]
 

@@ -54,6 +54,12 @@ def test_documents_may_be_objects_and_may_be_left_out_of_the_answer() -> None:
     assert not any("document" in each for each in said["results"])
 
 
+def test_texts_and_documents_at_once_are_refused() -> None:
+    with asked(None) as client:
+        answer = client.post("/rerank", json={"query": QUESTION, "texts": TEXTS, "documents": TEXTS})
+    assert answer.status_code == 422 and "send one of them" in answer.json()["message"]
+
+
 def test_no_documents_give_no_results() -> None:
     assert post("/v1/rerank", {"query": QUESTION, "documents": []})["results"] == []
     assert post("/rerank", {"query": QUESTION, "texts": []}) == []

@@ -200,7 +200,7 @@ class _Flat:
             raise DataError(f"{what}, so it has no rank", path=source or None, fix=fix)
         given: tuple[list[Any], ...] = self.labels, self.unranked_label
         for marks in given:
-            if np.array(marks).dtype.kind not in "iubO":
+            if marks and np.array(marks).dtype.kind not in "iubO":
                 odd = next(each for each in marks if not isinstance(each, int | np.integer))
                 fix = "write 1 for right, 0 for wrong, or grades"
                 raise DataError(f"a label is {odd!r}, not a whole number", path=source or None, fix=fix)

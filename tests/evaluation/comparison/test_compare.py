@@ -63,7 +63,9 @@ def test_names_baselines_and_tests() -> None:
     ]
     family = [row for row in found.rows if row.test == "wilcoxon"]
     assert [row.adjusted for row in family] == holm([row.p for row in family])
+    assert compare(reports, "y", "permutation, wilcoxon,mcnemar", "P@1") == found
     assert compare(reports, -1).baseline == "z"
+    assert compare(iter(reports.values())).rows
     assert json.loads(json.dumps(found.to_json()))["correction"] == "holm"
     unnamed = [replace(report, ranker="same") for report in reports.values()]
     assert compare(unnamed).baseline == "0"

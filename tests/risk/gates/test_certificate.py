@@ -8,6 +8,7 @@ from demur.risk.gates.certificate import (
     SCOPE_WITHOUT_LABELS,
     UNANSWERABLE,
     Certificate,
+    percent,
     sure,
     told_apart,
 )
@@ -27,6 +28,21 @@ from demur.risk.gates.certificate import (
 )
 def test_a_confidence_is_never_shown_as_certainty(confidence: float, digits: int, shown: str) -> None:
     assert sure(confidence, digits) == shown
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.2, "20 %"),
+        (0.12345, "12.35 %"),
+        (1.0, "100 %"),
+        (0.99999, "99.999 %"),
+        (1 - 1e-9, "99.9999999 %"),
+        (0.0, "0 %"),
+    ],
+)
+def test_no_share_is_rounded_to_all(share: float, shown: str) -> None:
+    assert percent(share) == shown
 
 
 @pytest.mark.parametrize(

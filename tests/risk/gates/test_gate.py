@@ -246,3 +246,14 @@ def test_a_qualifier_that_asks_a_model_of_its_own_keeps_it_where_it_is(tmp_path:
     assert beside(said.format(tmp_path / "gone"), place) == moved
     assert beside(said.format("elsewhere/place"), place) == moved
     assert beside(said.format(other), None) == said.format(other)
+
+
+def test_a_grid_may_be_numbers_and_only_for_methods_that_heed_it() -> None:
+    some = pools(400)
+    by_list = calibrate("overlap", some, 0.2, grid=[0.5, 1, 2])
+    assert by_list.threshold == calibrate("overlap", some, 0.2, grid=np.array([0.5, 1.0, 2.0])).threshold
+    with pytest.raises(UsageError, match="the grid has what is no number"):
+        calibrate("overlap", some, 0.2, grid=np.array(["a"]))
+    with pytest.raises(UsageError, match="method=sgr takes its thresholds from what it tests; leave out"):
+        calibrate("overlap", some, 0.2, method="sgr", grid=[0.5])
+    assert "Marks" not in repr(by_list) and len(repr(by_list)) < 1000
