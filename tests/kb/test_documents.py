@@ -125,8 +125,24 @@ def test_csv_rows(tmp_path: Path) -> None:
 def test_the_line_with_which_excel_says_what_separates_is_no_header(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", "sep=,\nquestion,answer\nHow?,So.\n")
     assert [(p.line, p.heading, p.text) for p in read_documents(path)] == [(3, "How?", "So.")]
-    with pytest.raises(DataError, match="columns separated by semicolons"):
-        list(read_documents(write(tmp_path, "a.csv", "sep=;\nquestion;answer\nHow?;So.\n")))
+    path = write(tmp_path, "a.csv", "sep=;\nquestion;answer\nHow?;So.\n")
+    assert [(p.line, p.heading, p.text) for p in read_documents(path)] == [(3, "How?", "So.")]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_columns_are_separated_as_spreadsheets_of_any_country_do(tmp_path: Path, mark: str) -> None:
+    rows = [["question", "answer"], ["How, or why?", "So;\nor\tthus."], ["Who?", "Ann."]]
+    quoted = "\n".join(
+        mark.join(f'"{cell}"' if row else cell for cell in cells) for row, cells in enumerate(rows)
+    )
+    path = write(tmp_path, "a.csv", f"\n{quoted}\n")
+    assert [(p.line, p.heading, p.text) for p in read_documents(path)] == [
+        (3, "How, or why?", "So;\nor\tthus."),
+        (5, "Who?", "Ann."),
+    ]
+    broken = write(tmp_path, "b.csv", f"question{mark}answer\nHow?{mark}So{mark}more\n")
+    with pytest.raises(DataError, match="3 cells in this row, but 2 in the header"):
+        list(read_documents(broken))
 
 
 def test_a_megabyte_in_a_cell_is_read(tmp_path: Path) -> None:

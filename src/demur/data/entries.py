@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +17,22 @@ from demur.files import LONGEST_LINE, lines
 
 TEXT = ("text", "passage", "body", "answer")
 
-_OTHERS = {";": "semicolons", "\t": "tabs"}  # what spreadsheets put between columns in place of commas
+_SEPARATORS = ",;\t"  # what spreadsheets put between columns, by their country
 _LONGEST = LONGEST_LINE  # characters in a cell; Python's own limit is 131,072
 
 
 def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
-    """Each row by the names of its columns, which the first row says, one of them for the text."""
+    """Each row by the names of its columns, which the first row says, one of them for the text.
+
+    Columns are separated by commas; or by semicolons or tabs, if those alone stand in the first row.
+    """
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))  # one for the whole process: only raise it
-    rows = csv.reader((f"{line}\n" for _, line in lines(path)), strict=True)
+    every, head = (f"{line}\n" for _, line in lines(path)), list[str]()
+    for line in every:
+        head.append(line)
+        if line.strip():
+            break
+    rows = csv.reader(chain(head, every), delimiter=_separator(head), strict=True)
     columns: list[str] = []
     while True:
         place = Place(path, rows.line_num + 1)
@@ -43,17 +53,23 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
             continue
         if not columns:
             columns = [name.strip().lower() for name in row]
-            if len(columns) == 1 and (marks := [mark for mark in _OTHERS if mark in columns[0]]):
-                what = f"columns separated by {_OTHERS[marks[0]]}"
-                raise place.error(what, "save the file with commas between them")
             if twice := [name for name in dict.fromkeys(columns) if name and columns.count(name) > 1]:
                 raise place.error(f"two columns are called {shown_list(twice[0])}", "rename one of them")
             name_of_text(columns, place, ", as the first row names the columns")
         elif len(row) != len(columns):
             what = f"{count_of(len(row), 'cell')} in this row, but {len(columns)} in the header"
-            raise place.error(what, "put quotes around cells that hold commas")
+            raise place.error(what, f"put quotes around cells that hold {rows.dialect.delimiter!r}")
         else:
             yield place, dict(zip(columns, row, strict=True))
+
+
+def _separator(head: list[str]) -> str:
+    """What separates columns, as the first line that is not empty says or shows."""
+    first = head[-1].lstrip() if head else ""
+    if first[:4].lower() == "sep=" and first[4:5] in _SEPARATORS:  # as Excel begins some
+        return first[4]
+    bare = re.sub(r'"[^"]*"', "", first)
+    return next((mark for mark in _SEPARATORS if mark in bare), ",")
 
 
 def text_in(entry: Mapping[str, Any], place: Place) -> str:
