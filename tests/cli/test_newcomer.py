@@ -44,6 +44,8 @@ MISTAKES = [
     (("ask", "who?", "--from", "no-header.csv"), "or answer, as the first row names the columns"),
     (("evaluate", "semicolons.csv", "--ranker", "bm25"), "separate the columns by commas, not semicolons"),
     (("calibrate", "none", "labelled.jsonl", "--from", "guide.md"), "1 question was found in the files"),
+    (("evaluate", "labelled.jsonl", "--ranker", "bm25", "--qrels", "x"), "--qrels holds the labels of a"),
+    (("calibrate", "bm25", "labelled.jsonl", "--risk", "1e-300"), "takes more labelled questions than"),
     (("calibrate", "bm25", "no-file", "--risk", "2"), "a risk of 2 is not a share of wrong answers; choose"),
     (("calibrate", "bm25", "no-file", "--confidence", "1"), "a confidence of 1 is not a probability; choose"),
     (("calibrate", "bm25", "no-file", "--method", "lt"), "unknown method 'lt'; did you mean 'ltt'? "),

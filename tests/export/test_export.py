@@ -149,3 +149,10 @@ def test_a_model_is_not_exported_onto_itself(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds the network itself"):
         export(demur.open(tmp_path / "model"), tmp_path / "model")
     assert demur.open(tmp_path / "model").name == "cross-encoder"
+
+
+def test_what_runs_without_torch_already_needs_no_export(tmp_path: Path) -> None:
+    for made in (toys.small(), toys.exported()):
+        with pytest.raises(UsageError, match="runs without torch as it is; copy its folder"):
+            export(demur.ranker(made), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
