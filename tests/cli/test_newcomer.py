@@ -42,7 +42,7 @@ MISTAKES = [
     (("ask", "who?", "--from", "guide.md", "--ranker", "fusion(rankers=[none])"), "known: acnn, "),
     (("ask", "who?", "--from", "guide.md", "--risk", "10"), "a risk of 10 is not a share of wrong answers"),
     (("ask", "who?", "--from", "no-header.csv"), "or answer, as the first row names the columns"),
-    (("evaluate", "semicolons.csv", "--ranker", "bm25"), "separate the columns by commas, not semicolons"),
+    (("evaluate", "semicolons.csv", "--ranker", "bm25"), "no candidate has a label"),
     (("calibrate", "none", "labelled.jsonl", "--from", "guide.md"), "1 question was found in the files"),
     (("evaluate", "labelled.jsonl", "--ranker", "bm25", "--qrels", "x"), "--qrels holds the labels of a"),
     (("calibrate", "bm25", "labelled.jsonl", "--risk", "1e-300"), "takes more labelled questions than"),

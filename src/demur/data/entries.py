@@ -4,35 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from demur.data.formats.shared.cells import rows_of, says_separator
 from demur.data.formats.shared.checks import Place
 from demur.data.formats.shared.jsonlines import shown_list
 from demur.errors import count_of
-from demur.files import LONGEST_LINE, lines
+from demur.files import lines
 
 TEXT = ("text", "passage", "body", "answer")
 
-_SEPARATORS = ",;\t"  # what spreadsheets put between columns, by their country
-_LONGEST = LONGEST_LINE  # characters in a cell; Python's own limit is 131,072
-
 
 def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
-    """Each row by the names of its columns, which the first row says, one of them for the text.
-
-    Columns are separated by commas; or by semicolons or tabs, if those alone stand in the first row.
-    """
-    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))  # one for the whole process: only raise it
-    every, head = (f"{line}\n" for _, line in lines(path)), list[str]()
-    for line in every:
-        head.append(line)
-        if line.strip():
-            break
-    rows = csv.reader(chain(head, every), delimiter=_separator(head), strict=True)
+    """Each row by the names of its columns, which the first row says, one of them for the text."""
+    rows = rows_of(f"{line}\n" for _, line in lines(path))
     columns: list[str] = []
     while True:
         place = Place(path, rows.line_num + 1)
@@ -49,7 +36,7 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
             ) from None
         if not any(cell.strip() for cell in row):
             continue
-        if not columns and row[0].strip().lower().startswith("sep="):  # as Excel begins some
+        if not columns and says_separator(row):
             continue
         if not columns:
             columns = [name.strip().lower() for name in row]
@@ -58,18 +45,9 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
             name_of_text(columns, place, ", as the first row names the columns")
         elif len(row) != len(columns):
             what = f"{count_of(len(row), 'cell')} in this row, but {len(columns)} in the header"
-            raise place.error(what, f"put quotes around cells that hold {rows.dialect.delimiter!r}")
+            raise place.error(what, "put quotes around cells that hold what separates them")
         else:
             yield place, dict(zip(columns, row, strict=True))
-
-
-def _separator(head: list[str]) -> str:
-    """What separates columns, as the first line that is not empty says or shows."""
-    first = head[-1].lstrip() if head else ""
-    if first[:4].lower() == "sep=" and first[4:5] in _SEPARATORS:  # as Excel begins some
-        return first[4]
-    bare = re.sub(r'"[^"]*"', "", first)
-    return next((mark for mark in _SEPARATORS if mark in bare), ",")
 
 
 def text_in(entry: Mapping[str, Any], place: Place) -> str:

@@ -1,5 +1,7 @@
 """CSV with a header, quoted as RFC 4180 says, so that texts may hold commas, quotes and line breaks.
 
+Semicolons or tabs may stand in place of the commas, as spreadsheets of many countries write them.
+
 Columns are ``question``, ``answer`` and, where there are any, ``label``, ``question_id`` (or ``id``) and
 ``answer_id``; any others are extras of the candidate, as texts, but a ``score`` is a number. Rows with one
 question that follow each other form a pool, or rows with one question id where there are ids. An extra called
@@ -13,12 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from demur.data.formats.shared import columns
+from demur.data.formats.shared.cells import rows_of, says_separator
 from demur.data.formats.shared.checks import Place
 from demur.errors import DataError
-from demur.files import LONGEST_LINE, opened, raw_lines, replacing
+from demur.files import opened, raw_lines, replacing
 from demur.types import Pool
-
-_LONGEST = LONGEST_LINE  # characters in a field; Python's own limit is 131,072
 
 
 def read_pools(path: str | Path) -> Iterator[Pool]:
@@ -27,10 +28,7 @@ def read_pools(path: str | Path) -> Iterator[Pool]:
 
 
 def _cells(path: str | Path) -> Iterator[tuple[Place, Sequence[str]]]:
-    csv.field_size_limit(
-        max(csv.field_size_limit(), _LONGEST)
-    )  # one limit for the whole process: only raise it
-    reader = csv.reader(_text(path), strict=True)
+    reader = rows_of(_text(path))
     while True:
         line = reader.line_num + 1
         try:
@@ -42,6 +40,8 @@ def _cells(path: str | Path) -> Iterator[tuple[Place, Sequence[str]]]:
             raise DataError(
                 f"broken CSV in the row that starts here ({error})", path=path, line=line, fix=fix
             ) from None
+        if line == 1 and says_separator(row):
+            continue
         if len(row) > 1 or (row and not row[0].isspace()):
             yield Place(path, line), row
 

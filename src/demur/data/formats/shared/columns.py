@@ -44,9 +44,7 @@ def pools(cells: Iterator[tuple[Place, Sequence[str]]], *, header: bool) -> Iter
             yield from gathered(_rows(cells, _named(first, roles, place)))
         elif header:
             what = f"no columns called question and answer in the header ({shown(', '.join(first))})"
-            semicolons = len(first) == 1 and ";" in first[0]
-            commas = "separate the columns by commas, not semicolons, and " if semicolons else ""
-            raise place.error(what, f"{commas}begin with a header such as question,answer,label")
+            raise place.error(what, "begin with a header such as question,answer,label")
         elif len(first) < 2:
             what = "1 column where question, answer and label were expected"
             raise place.error(what, "separate the columns by tabs")
