@@ -133,7 +133,7 @@ def test_misuse_is_one_clear_line(pools: Path, tmp_path: Path) -> None:
     bare.write_text('{"id": "q", "question": "?", "candidates": [{"id": "a", "text": "x", "label": 1}]}\n')
     refused("has no scores; name a --ranker", "evaluate", bare)
     refused("nothing to evaluate", "evaluate")
-    refused("nothing to evaluate", "evaluate", pools, "--qrels", pools)
+    refused("--qrels holds the labels of a --run", "evaluate", pools, "--qrels", pools)
     refused("name either --qrels FILE or DATA", "evaluate", "--run", pools)
     refused("name either --qrels FILE or DATA", "evaluate", pools, "--run", pools, "--ranker", "bm25")
     refused("no such file", "compare", tmp_path / "a.json", tmp_path / "b.json")
