@@ -41,7 +41,7 @@ class Calibration:
         method: str,
         starts: int,
         seed: int,
-        grid: Iterable[Pool] | FloatArray | None,
+        grid: Iterable[Pool] | Sequence[float] | FloatArray | None,
         data: str = "",
         on_batch: Callable[[int], None],
     ) -> Calibration:
@@ -132,7 +132,7 @@ def _numbers(grid: Any) -> FloatArray | None:
         raise UsageError("the grid has what is no number; give thresholds, or pools") from None
 
 
-def _others(ranker: Ranker, pools: Iterable[Pool], how: Qualifier, marks: Marks) -> FloatArray:
+def _others(ranker: Ranker, pools: Any, how: Qualifier, marks: Marks) -> FloatArray:
     """The confidences on pools that make thresholds; none of them may be tested on as well."""
     given = listed(pools)
     known = marks.known(given)

@@ -166,7 +166,7 @@ def calibrate(
     method: str = "ltt",
     starts: int = STARTS,
     seed: int = 0,
-    grid: Iterable[Pool] | FloatArray | None = None,
+    grid: Iterable[Pool] | Sequence[float] | FloatArray | None = None,
     data: str = "",
     on_batch: Callable[[int], None] = _nothing,
 ) -> Gate:

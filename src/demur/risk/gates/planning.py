@@ -53,7 +53,7 @@ def plan(
     method: str = "ltt",
     starts: int = STARTS,
     seed: int = 0,
-    grid: Iterable[Pool] | FloatArray | None = None,
+    grid: Iterable[Pool] | Sequence[float] | FloatArray | None = None,
     on_batch: Callable[[int], None] = lambda pairs: None,
 ) -> Plan:
     """For each risk the certified coverage, or how many more labelled questions it would take."""
