@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pyarrow
-import pytest
 from pyarrow import parquet
 
 from demur.data import formats
@@ -103,21 +102,6 @@ def test_asnq_has_one_positive_label(tmp_path: Path) -> None:
     pools = read(tmp_path, "q\ta\t1\nq\tb\t2\nq\tc\t3\nq\td\t4\n", "a.tsv", "asnq")
     assert pools[0].labels == [0, 0, 0, 1]
     assert [one.extra["asnq"] for one in pools[0].candidates] == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize("mark", [",", ";", "\t"])
-@pytest.mark.parametrize("says", [False, True])
-def test_cells_of_csv_are_separated_as_in_spreadsheets_of_any_country(
-    tmp_path: Path, mark: str, says: bool
-) -> None:
-    rows = ["question", "answer", "label"], ['"Why, or how?"', '"So;\tor, thus."', "1"], ["Who?", "Ann.", "0"]
-    text = "".join(f"{mark.join(row)}\n" for row in rows)
-    (tmp_path / "a.csv").write_text((f"sep={mark}\n" if says else "") + text, "utf-8")
-    found = list(formats.read_pools(tmp_path / "a.csv"))
-    assert [(pool.question, pool.answers, pool.labels) for pool in found] == [
-        ("Why, or how?", ["So;\tor, thus."], [1]),
-        ("Who?", ["Ann."], [0]),
-    ]
 
 
 def test_csv_quotes_what_needs_it(tmp_path: Path) -> None:
