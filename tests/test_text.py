@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from demur import tokens
-from demur.text import STOPWORDS, content, fold, stemmer, token_spans, tokenize
+from demur.text import STOPWORDS, content, fold, said, stemmer, token_spans, tokenize
 from demur.tokens import chunks, hash_words, read_words
 
 TEXTS = st.text(
@@ -128,3 +128,78 @@ def test_no_language_cuts_numbers() -> None:
     for language in snowballstemmer.algorithms():
         cut = stemmer(language)
         assert all(cut(number) == number for number in map(str, [*range(0, 2000, 7), 1234567, 9999999]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Why is my balance -€20?", "Why is my balance €20?"),
+        ("charged $.50", "charged $50"),
+        ("nib (5 mm)", "nib (.5 mm)"),
+        ("at 5 d", "at -.5 d"),
+        ("type @ on", "type & on"),
+        ("a && b", "a || b"),
+        ("x = 5", "x != 5"),
+        ("[] in", "{} in"),
+        ("a 5' pole", 'a 5" pole'),
+        ("group A", "group A-"),
+        ("10 - 2", "10 / 2"),
+        ("Welche Maße", "Welche Masse"),
+        ("What is 5!?", "What is 5?"),
+        ("What does :: do in C++?", "What does ; do in C++?"),
+        ("What is .NET.", "What is NET"),
+        ("f() c", "f c"),
+        ("👍🏽 ok", "👍 ok"),
+        ("10:30 h", "10.30 h"),
+        ("snake_case", "snake case"),
+        ("5* room", "5 room"),
+        ("24-7", "24 7"),
+        ("H₂O", "H2O"),
+        ("x² b", "x2 b"),
+        ("Was ist 1.000?", "was ist 1000"),
+        ("Linz ← Graz", "Linz → Graz"),
+        ("क्या की", "क्या का"),
+        ("STRASSE a", "straße a"),
+        ("What is 10^3", "What is 10^-3"),
+        ("C#", "C++"),
+        ("1.5 m", "1 5 m"),
+    ],
+)
+def test_a_sign_makes_another_question(one: str, other: str) -> None:
+    assert said(one) != said(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("nib (5 mm)?", "nib 5 mm"),
+        ("10 - 2", "10-2"),
+        ("−15 °C", "-15 °C"),
+        ("5–7 days", "5-7 days"),
+        ("❤", "❤️"),
+        ("１２３", "123"),
+        ("≥ 5", ">= 5"),
+        ("Liefer\u00adzeit hier", "Lieferzeit hier"),
+        ("Combien ça coûte ?", "combien ça coûte"),
+        ("“Where” is it?", "Where is it"),
+        ("Don’t we?", "don't we"),
+        ("Is the drop-off open?", "Is the drop off open"),
+        ("e-mail, please!", "E-Mail please"),
+        ("FAQ – how, when?", "FAQ how when"),
+        ("你好，世界。", "你好 世界"),
+        ("a (b) c", "a b c"),
+        ("ОДИН", "один"),
+        ("`pip` install", "pip install"),
+        ('"How?" he said.', "how he said"),
+        ('He said "how?"', "he said how"),
+        ("Covid-19 a", "covid 19 a"),
+        ("It costs $5.", "it costs $5"),
+        ("1. How", "1 how"),
+        ("shop | FAQ here", "shop FAQ here"),
+        ("Is 5 > 3 always true?", "is 5 > 3 always true"),
+        ("Café open?", "Café open"),
+        ("Wie heißt „das“?", "wie heißt das"),
+    ],
+)
+def test_punctuation_and_spelling_make_no_other_question(one: str, other: str) -> None:
+    assert said(one) == said(other)

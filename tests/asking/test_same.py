@@ -57,6 +57,10 @@ class Refusing:
         ("What does a 5* room cost?", "What does a 5 room cost?", False),
         ("what does a 5* room cost", "What does a 5* room cost?", True),
         ("Is the drop-off open?", "Is the drop off open", True),
+        ("is the discount for orders > 50 euros", "Is the discount for orders > 50 euros?", True),
+        ("50 euros in Germany", "Discounts for orders > 50 euros in Germany", False),
+        ("How long is the warranty?", "FAQ > 1. How long is the warranty?", True),
+        ("may I bring my cat", "Q2: May I bring my cat?", True),
         ("opening hours", "Opening hours", False),  # a topic, and no question
         ("", "", False),
     ],

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from demur.kb.formats.faq_headings import asking
 from demur.kb.passages import MARKER
 from demur.sentences import sentences
 from demur.text import content, said, stemmer, token_spans, tokenize
@@ -13,6 +14,8 @@ from demur.types import Candidate, Span
 
 _ASKS = 3
 """Words: fewer name a topic, and are no question."""
+_BELOW = re.compile(r" > (?!\W{0,2}\d)| > (?=\d+[.):]\s)")
+"""What parts a heading from the one above; before an amount it is a sign of the heading's own."""
 _PART = re.compile(r"\+\d+$")
 """What the id of a passage ends with that is a further part of a long one."""
 
@@ -28,8 +31,8 @@ def asked(question: str, stem: str = "none") -> list[str]:
 
 def same(question: str, heading: str) -> bool:
     """Whether a passage stands right under what is asked: three words or more, the same in the same order."""
-    words, parts = _words_of(question), heading.split(" > ")  # what is asked may have that in it, too
-    under = (" > ".join(parts[at:]) for at in range(len(parts) - 1, -1, -1))
+    words, under = _words_of(question), [heading, *(heading[at.end() :] for at in _BELOW.finditer(heading))]
+    under += [asking(each) for each in under]  # without the number that a list of questions has
     return len(tokenize(question)) >= _ASKS and any(words == _words_of(each) for each in under)
 
 

@@ -60,6 +60,8 @@ def plot(
     opened = None if gate is None else open_gate(gate)
     if show != "reliability" and calibrator != "platt":
         raise UsageError(f"--calibrator is for --show reliability; leave it out of a {show}")
+    if show == "histogram" and seed:
+        raise UsageError("--seed draws bands and folds, and a histogram has none; leave it out")
     loaded = list(binary(load_pools(data)))
     pools = [pool for pool in loaded if not pool.candidates or any(each is not None for each in pool.labels)]
     if not any(map(len, pools)):

@@ -86,6 +86,8 @@ def reproduce(
             provenance.refuse_dirty()
         verify_tables(chosen, results, verify, draw, rows, columns, record, json, within)
         return
+    if cached and dirty:
+        raise UsageError("--cached runs nothing; leave out --dirty")
     total = sum(
         1 for each in chosen for _ in tables.runs(each, rows, seeds, columns)
     )  # or it says what is wrong

@@ -11,6 +11,8 @@ from demur.errors import UnknownName, UsageError, count_of
 from demur.evaluation.report import Report
 from demur.types import FloatArray
 
+COMMON = "--common, or common=True in Python"
+
 
 def by_name(reports: Sequence[Report]) -> dict[str, Report]:
     """The reports by their rankers' names, or by their places where those are missing or the same."""
@@ -62,7 +64,7 @@ def same_measures(named: dict[str, Report], base: str, common: bool) -> list[str
         if (odd := set(ours) ^ set(report.measures)) and not common:
             raise UsageError(
                 f"{base} and {name} do not have the same measures (only one has {', '.join(sorted(odd))}); "
-                "evaluate both with the same, or compare what is common (--common)"
+                f"evaluate both with the same, or compare what is common ({COMMON})"
             )
     if not shared:
         raise UsageError("the reports have no measure in common; evaluate all with the same")
@@ -79,7 +81,7 @@ def same_pools(named: dict[str, Report], base: str, common: bool) -> dict[str, l
             raise UsageError(
                 f"{base} has {count_of(ours.pools, 'pool')} and {name} has {report.pools:,}, but only "
                 f"{ours.pools + report.pools - len(odd) >> 1:,} are the same ({min(odd)!r} is in one only); "
-                "evaluate both on the same data, or compare what is common (--common)"
+                f"evaluate both on the same data, or compare what is common ({COMMON})"
             )
     if not shared:
         raise UsageError("the reports have no pool in common; evaluate all on the same data")
@@ -117,7 +119,7 @@ def counted(
         example = ids[places[int(np.argmax(uneven))]]
         raise UsageError(
             f"{measure} counts {count_of(int(uneven.sum()), 'pool')} in some reports only, such as "
-            f"{example!r}; evaluate all on the same labels, or compare what is common (--common)"
+            f"{example!r}; evaluate all on the same labels, or compare what is common ({COMMON})"
         )
     if not shared.any():
         raise UsageError(f"no pool counts for {measure} in all reports; leave that measure out")

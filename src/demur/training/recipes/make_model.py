@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from demur import store
-from demur.errors import DataError
+from demur.errors import DataError, count_of
 from demur.evaluation import Report, evaluate
 from demur.evaluation.readers import evaluate_reader
 from demur.rankers import Ranker, open_model
 from demur.rankers.opening import save
 from demur.reading.base import Reader
+from demur.specs import parse
 from demur.training.base import Reporter, silent
+from demur.training.dev_set import NEVER
 from demur.training.loop.distributed import leads
 from demur.training.readers.examples import quoted
 from demur.training.recipes import model_card
@@ -24,6 +27,8 @@ from demur.training.recipes.work_folder import beside, work_folder
 
 LOG, CARD, TRIALS = "log.jsonl", "README.md", "trials.jsonl"
 MEASURES = ("MAP", "RR", "P@1")
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,7 @@ def make(recipe: Recipe, folder: Path, report: Reporter = silent) -> Made:
         recipe, trials = search(recipe, beside(folder))
         ranker, done = run(recipe, beside(folder))
         return Made(folder, ranker, done, None, trials)
+    _note_idle(recipe)
     with work_folder(folder) as work:
         recipe, trials = search(recipe, work, report)
         ranker, done = run(recipe, work, report)
@@ -78,6 +84,21 @@ def _found(recipe: Recipe, known_by: str, folder: Path) -> Made:
     ranker, stages = open_model(folder), [Done(**each) for each in made["stages"]]
     trials = [Trial(**each) for each in made.get("trials", [])]
     return Made(folder, ranker, stages, _measured(ranker, recipe), trials, before=True)
+
+
+def _note_idle(recipe: Recipe) -> None:
+    """Say which of the settings that were written down do nothing."""
+    written = [parse(stage.trainer or recipe.trainer).settings | recipe.said(stage) for stage in recipe.stage]
+    early = next((each["early"] for each in written if each.get("early", "") not in NEVER), None)
+    if early is not None and not any(stage.dev for stage in recipe.stage):
+        _log.warning(
+            f"early={early} does nothing without a dev set; name one with --dev, or as a stage's dev"
+        )
+    for stage in recipe.stage:
+        if stage.questions > (there := len(pools_of(stage.data))):
+            _log.warning(
+                f"{stage.data} has {count_of(there, 'question')}, not {stage.questions:,}; all are taken"
+            )
 
 
 def _measured(ranker: Ranker, recipe: Recipe) -> Report | None:

@@ -158,6 +158,8 @@ class Small(Trainer):
         if self.loss == "pointwise":
             if self.negatives:
                 _log.warning("negatives does nothing here: with loss=pointwise all answers are learnt from")
+            if self.margin != type(self).margin:
+                _log.warning("margin does nothing here: with loss=pointwise each answer is learnt by itself")
             return Pairs(data, self.balance)
         return Triplets(data, self.margin, self.negatives, self.seed)
 
