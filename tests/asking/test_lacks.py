@@ -11,8 +11,8 @@ import pytest
 from asking import faq
 from demur.asking import Library, Passage
 from demur.asking.meaning import chance
-from demur.asking.meaning.finding import find
-from demur.asking.meaning.lacks import LACKS, lacks, names, phrases, spelt_alike, without
+from demur.asking.meaning.finding import find, maker
+from demur.asking.meaning.lacks import LACKS, lacks, names, numbers, phrases, spelt_alike, without
 from demur.asking.meaning.ranker import by_meaning
 from demur.embedders.base import Vectors
 
@@ -78,6 +78,22 @@ def test_phrases_are_words_side_by_side() -> None:
 )
 def test_words_that_are_spelt_alike(one: str, other: str, alike: bool) -> None:
     assert spelt_alike(one, other) == spelt_alike(other, one) == alike
+
+
+def test_numbers_are_wholes() -> None:
+    assert numbers("From 1.10 to 1.1, at 10:00 and at 10:30") == {"1.10", "1.1", "10", "10:30"}
+    assert numbers("5,000 of COVID-2019") == numbers("5000 of COVID-19")
+
+
+@pytest.mark.parametrize("asks", ["What is new in version 1.1?", "what is new in version 1.2?"])
+def test_one_number_for_another_is_all_that_differs(asks: str) -> None:
+    own = "What is new in version 1.10?"
+    library = Library([Passage("1", "A dark mode.", heading=own, question=own), *rows()])
+    found = lacks(asks, own, f"{own} A dark mode.", library, maker().embed)
+    assert found[0] == -1
+    best = by_meaning(library).find(asks)
+    assert best.candidates[0].extra["question"] == own and best.scores[0] < 0.01
+    assert by_meaning(library).find("What is in version 1.10 that is new?").scores[0] > 0.9
 
 
 WORDS = (

@@ -8,6 +8,7 @@ the row lacks, but no pair of them is all that differs.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from demur.asking.quoting import asked, found, places
 from demur.embedders.base import Vectors
 from demur.kb.base import Passages
-from demur.text import STOPWORDS, token_spans
+from demur.text import STOPWORDS, bare, token_spans
 from demur.types import FloatArray
 
 LACKS = "odd pair", "names", "added"
@@ -23,7 +24,8 @@ LACKS = "odd pair", "names", "added"
 
 - odd pair: how much of what is between the two questions goes when each loses what the other lacks: one to
   three neighbouring words. It is the gain in cosine, squared, as a share of what the cosine is below 1; times
-  the square of the share of passages that have not the row's words, since what all have is no difference
+  the square of the share of passages that have not the row's words, since what all have is no difference.
+  For one number in place of another it is the share that goes, squared, if that is more
 - names: the share of the question's words that are names or numbers which the row lacks
 - added: how much of what is between the two questions goes when the asked one loses a phrase that the row
   lacks, such as a condition; as for the odd pair, but the row's own stays whole
@@ -34,6 +36,8 @@ _LONG = 3  # words of a phrase
 _TITLED = 0.7  # where more words than that are written as names are, it is a title, and case says nothing
 _FEW = 3  # words in which that cannot be seen
 _ENDS = ".!?:"
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_LIKE = re.compile(r"(?<=\d),(?=\d{3}\b)|:00$|^(?:19|20)(?=\d\d$)")  # what makes no other number of one
 _SPELT, _SHORT = 0.8, 5
 """Words of so many letters that have so much in common are one, misspelt."""
 
@@ -44,12 +48,35 @@ def lacks(
     """The values of `LACKS` for a row with a question of its own, and with this text in all."""
     stem = library.stem
     words = lacking(question, text, stem)
+    other = odd_number(question, own, text, embed)
     if not words:
-        return np.zeros(len(LACKS))
+        return np.array([0.0 - other, *np.zeros(len(LACKS) - 1)])
     named = set(asked(" ".join(names(question)), stem)) & set(words)
     share = len(named) / len(asked(question, stem))
     pair, added = odd_phrases(question, words, own, library, embed)
-    return 0.0 - np.array([pair, share, added])
+    return 0.0 - np.array([max(pair, other), share, added])
+
+
+def odd_number(question: str, own: str, text: str, embed: Callable[[Sequence[str]], Vectors]) -> float:
+    """How far numbers are all that differs, where each question has one that the other lacks.
+
+    It is the share of what is between them that goes without their numbers, squared: what is left of a near
+    miss, such as another version, is nothing, and of another question nearly all.
+    """
+    if not (numbers(question) - numbers(text) and numbers(own) - numbers(question)):
+        return 0.0
+    plain = [" ".join(_NUMBER.sub(" ", each).split()) for each in (question, own)]
+    if bare(plain[0]) == bare(plain[1]):
+        return 1.0
+    cosines = np.einsum(
+        "nd,nd->n", *embed([question, plain[0], own, plain[1]]).astype(np.float64).reshape(2, 2, -1)
+    )
+    return float(max(cosines[1] - cosines[0], 0) / max(1 - cosines[0], 1e-6)) ** 2
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers of a text: 1.1 and 1.10 are two, 10:00 and 10 are one, 5,000 and 5000, and 2019 and 19."""
+    return {_LIKE.sub("", each) for each in _NUMBER.findall(text)}
 
 
 def odd_phrases(

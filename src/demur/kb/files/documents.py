@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
@@ -103,7 +104,14 @@ def _file(path: Path) -> Iterator[Passage]:
         )
     files.refuse_folder(path, ADD_IT)
     with files.unchanging(path):
-        yield from _READERS.get(_suffix(path), _text)(path)
+        yield from map(_unbroken, _READERS.get(_suffix(path), _text)(path))
+
+
+def _unbroken(passage: Passage) -> Passage:
+    """The passage without soft hyphens, which say where a word may be cut: it is one word."""
+    texts = {name: getattr(passage, name) for name in ("text", "heading", "question")}
+    cut = {name: text.replace("\u00ad", "") for name, text in texts.items() if "\u00ad" in text}
+    return replace(passage, **cut) if cut else passage
 
 
 def _folder(folder: Path) -> Iterator[Passage]:
