@@ -62,6 +62,7 @@ MISTAKES = [
     (("calibrate", "bm25", "no-file", "--plan", "-o", "a.json"), "leave out --risk and -o, or --plan"),
     (("calibrate", "bm25", "no-file", "--set", "0.9", "--risk", "0.1"), "leave out files and the options of"),
     (("train", "no.toml", "-o", "x"), "no.toml: no such file; check the spelling of the path"),
+    (("reproduce", "scarce", "table1", "--cached", "--dirty"), "--cached runs nothing; leave out --dirty"),
     (("reproduce", "scarce", "table1", "--cached", "--verify", "2"), "leave out --cached, --picture and"),
     (("reproduce", "scarce", "table1", "--draw", "2"), "--draw chooses the cells that --verify runs; say"),
     (("evaluate", "labelled.jsonl", "--cases", "a.json", "./a.json"), "is named twice; name two rankers"),

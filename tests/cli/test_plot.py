@@ -79,6 +79,8 @@ def test_misuse_is_one_clear_line(data: Path) -> None:
         call(data, "-o", "out.svg", "--show", "reliability", "--calibrator", "none", "--ranker", "overlap")
     with pytest.raises(UsageError, match="--calibrator is for --show reliability"):
         call(data, "-o", "out.svg", "--calibrator", "isotonic")
+    with pytest.raises(UsageError, match="--seed draws bands and folds, and a histogram has none"):
+        call(data, "-o", "out.svg", "--show", "histogram", "--seed", "3")
     assert not list(Path().glob("out*"))
 
 

@@ -33,6 +33,13 @@ def test_text_is_parted_by_empty_lines(tmp_path: Path) -> None:
     ]
 
 
+def test_a_soft_hyphen_parts_no_word(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.md", "# Liefer\u00adzeit\n\nGarten\u00adm\u00f6bel kommen bald.\n")
+    assert [(each.heading, each.text) for each in read_documents(path)] == [
+        ("Lieferzeit", "Gartenm\u00f6bel kommen bald.")
+    ]
+
+
 def test_a_line_too_long_to_be_wrapped_is_a_paragraph(tmp_path: Path) -> None:
     long = "a word " * 20 + "end."
     path = write(tmp_path, "a.txt", f"{long}\n{long} And.\nShort\nones.\n{long}")

@@ -42,6 +42,9 @@ def test_labels_of_a_question_take_the_place_of_earlier_ones(kb: KnowledgeBase) 
     assert len(KnowledgeBase(kb.path).labels()) == 1
     with pytest.raises(UsageError, match="needs a question"):
         kb.settle(" ", places)
+    for wordless in ("?", "!!"):
+        with pytest.raises(UsageError, match="has no word; label one that has"):
+            kb.settle(wordless, [])
 
 
 def test_questions_are_kept_once_and_only_so_many(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,8 +94,6 @@ def test_a_question_is_the_same_in_any_spelling(kb: KnowledgeBase) -> None:
         kb.settle(one, [first])
         kb.settle(other, [])
         assert kb.forget(one) and kb.forget(other), "these are two questions"
-    kb.settle("?!", [first])
-    assert not kb.forget("!?") and kb.forget("?!"), "signs alone are words of their own"
     assert kb.forget("Do you, take Visa?") and not kb.labels()
 
 

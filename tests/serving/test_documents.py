@@ -260,6 +260,16 @@ def test_what_was_sent_before_a_kill_is_taken_in_after_it(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("unembedded")
+def test_a_server_to_read_from_says_what_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = made(tmp_path)
+    uploads.spooled(path / UPLOADS, "kayaks.md", KAYAK.encode())
+    with serving(path, Settings(read_only=True)) as client:
+        assert client.get("/v1/documents").json()["total"] == 1
+    assert "left for a start without --read-only: 1 change sent before the server was stopped" in caplog.text
+    assert len(uploads.left(path / UPLOADS)) == 1
+
+
+@pytest.mark.usefixtures("unembedded")
 def test_what_takes_long_is_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "_WAIT", 0.0)
     with serving(made(tmp_path)) as client:

@@ -215,6 +215,8 @@ def test_what_lies_in_the_base_counts(spec: str, tmp_path: Path) -> None:
 def test_a_setting_that_does_nothing_is_told(caplog: pytest.LogCaptureFixture) -> None:
     built("siamese(features='{words}', epochs=1, negatives=1)").train(LABELLED)
     assert "negatives does nothing here: with loss=pointwise all answers are learnt from" in caplog.messages
+    built("siamese(features='{words}', epochs=1, margin=0.3)").train(LABELLED)
+    assert "margin does nothing here: with loss=pointwise each answer is learnt by itself" in caplog.messages
 
 
 def test_another_teacher_teaches_another_student() -> None:

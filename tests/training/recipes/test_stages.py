@@ -272,3 +272,17 @@ def test_at_another_scale_all_stages_are_others(files: dict[str, str], tmp_path:
 def test_a_scale_that_cannot_be_is_refused(scale: str, scales: dict[str, Scale], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Recipe("siamese", [Stage("some.jsonl")], scale=scale, scales=scales)
+
+
+@pytest.mark.extras
+def test_settings_that_do_nothing_are_told(
+    files: dict[str, str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    by = f'siamese(features="{made.words()}", loss=pairwise, early=MAP, {FAST})'
+    make(Recipe(by, [Stage(files["second"], questions=300)]), tmp_path / "one")
+    assert "early=MAP does nothing without a dev set; name one with --dev, or as a stage's dev" in caplog.text
+    assert "second.jsonl has 20 questions, not 300; all are taken" in caplog.text
+    caplog.clear()
+    make(Recipe(by, [Stage(files["second"], files["dev"], questions=20)]), tmp_path / "two")
+    make(Recipe(by.replace("early=MAP, ", ""), [Stage(files["second"])]), tmp_path / "three")
+    assert "does nothing" not in caplog.text and "are taken" not in caplog.text

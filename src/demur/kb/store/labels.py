@@ -11,7 +11,7 @@ import numpy as np
 
 from demur.errors import UsageError
 from demur.kb.store.truth import Generation, Statements, Truth
-from demur.text import bare
+from demur.text import bare, tokenize
 
 _INSERT = "INSERT INTO labels (question, hash, heading, text, label, made) VALUES (?, ?, ?, ?, ?, ?)"
 
@@ -44,8 +44,7 @@ def add(truth: Truth, question: str, place: int | None, label: int, generation: 
     """
     if not isinstance(question, str):
         raise UsageError("a label needs a question, which is a text")
-    if not question.strip():
-        raise UsageError("a label needs a question")
+    _check_question(question)
     if label not in (0, 1) or (place is None and label):
         raise UsageError(f"label={label} of a passage must be 1 or 0, and 0 where no passage answers")
     heading = text = ""
@@ -63,6 +62,11 @@ def add(truth: Truth, question: str, place: int | None, label: int, generation: 
         connection.execute(_INSERT, (question, hashed, heading, text, label, time.time()))
 
 
+def _check_question(question: str) -> None:
+    if not tokenize(question):
+        raise UsageError(f"a label needs a question, and {question!r} has no word; label one that has")
+
+
 def settle(
     truth: Truth, question: str, right: Iterable[int], wrong: Iterable[int], generation: Generation
 ) -> None:
@@ -70,8 +74,7 @@ def settle(
 
     Where none is right, keep the label that no passage answers.
     """
-    if not question.strip():
-        raise UsageError("a label needs a question")
+    _check_question(question)
     said = dict.fromkeys(wrong, 0) | dict.fromkeys(right, 1)
     rows: list[tuple[object, ...]] = []
     for place, label in said.items():

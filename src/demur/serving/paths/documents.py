@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
 from demur.asking.meaning import finding
-from demur.errors import DataError, DemurError
+from demur.errors import DataError, DemurError, count_of
 from demur.kb.folder import KnowledgeBase
 from demur.serving.answering.base import Base
 from demur.serving.answering.service import Service
@@ -144,8 +144,12 @@ def paths(server: Server) -> APIRouter:
 async def begin(server: Server, service: Service) -> None:
     """Let the service answer; what was sent before the server was stopped goes in before what comes now."""
     left: list[Sent] = []
-    if service.base is not None and not server.settings.read_only:
+    if service.base is not None:
         left = await asyncio.to_thread(uploads.left, service.base.uploads)
+    if left and server.settings.read_only:
+        what = f"{count_of(len(left), 'change')} sent before the server was stopped"
+        _log.warning("left for a start without --read-only: %s", what)
+        left = []
     server.service = service
     for sent in left:
         _log.info("making a change that was sent before the server was stopped: %s a document", sent.kind)
