@@ -120,7 +120,7 @@ def test_reports_are_compared(pools: Path, tmp_path: Path) -> None:
     printed = run("compare", short, longer)
     assert "long[er]" in printed
     assert "convention fixed" in printed
-    assert "adjusted by Holm for 1 comparisons" in " ".join(printed.split())
+    assert "adjusted by Holm for 1 comparison" in " ".join(printed.split())
     assert max(map(len, printed.splitlines()[:3])) <= 80
     found = json.loads(run("compare", short, longer, "--baseline", "long[er]", "--json"))
     assert found["baseline"] == "long[er]"

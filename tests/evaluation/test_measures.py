@@ -277,7 +277,7 @@ def test_queries_of_a_run_without_judgements_are_counted_aloud(caplog: pytest.Lo
     run, qrels = {"q": {"a": 1.0}, "r": {"a": 1.0}}, {"q": {"a": 1}}
     assert Judged.of_run({"q": run["q"]}, qrels).unjudged == 0 and not caplog.messages
     assert len(Judged.of_run(run, qrels).scores) == 1
-    assert caplog.messages == ["1 queries of the run have no judgements and are left out"]
+    assert caplog.messages == ["1 query of the run has no judgements; left out"]
 
 
 def test_labels_reach_to_the_largest_that_can_be_counted() -> None:

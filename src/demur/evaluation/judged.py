@@ -120,7 +120,8 @@ class Judged:
                 "check that run and qrels belong together"
             )
         if foreign := sum(1 for query in run if not qrels.get(query)):
-            log.warning("%d queries of the run have no judgements and are left out", foreign)
+            which = "1 query of the run has" if foreign == 1 else f"{foreign:,} queries of the run have"
+            log.warning("%s no judgements; left out", which)
         return flat.as_judged(sum(1 for grades in qrels.values() if not grades), source)
 
     @cached_property

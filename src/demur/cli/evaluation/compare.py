@@ -100,7 +100,7 @@ def _show(comparison: Comparison) -> None:
     pools = sorted({row.pools for row in comparison.rows})
     over = " to ".join([*(f"{n:,}" for n in pools[:-1]), count_of(pools[-1], "pool")])
     held = f"{', '.join(tests)} test{'s' * several} over {over}, against {comparison.baseline}"
-    corrected = f"p adjusted by Holm for {comparison.family} comparisons{each}"
+    corrected = f"p adjusted by Holm for {count_of(comparison.family, 'comparison')}{each}"
     console.print(
         f"\n{held}; convention {comparison.convention}; {corrected}",
         markup=False,
