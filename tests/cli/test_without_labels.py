@@ -13,6 +13,7 @@ import pytest
 import demur
 from asking.faq import ROWS, STRANGE
 from cli.calling import run
+from demur.asking.gates.withheld import Withheld
 from demur.cli.risk import thresholds, without_labels
 
 
@@ -53,6 +54,17 @@ def test_the_gate_is_written_before_its_promise_is_told(monkeypatch: pytest.Monk
     monkeypatch.setattr(without_labels, "_tell", cut)
     made = "calibrate", "--from", "faq.csv", "--without-labels", "--apart", "0.5", "--risk", "0.25"
     assert run(monkeypatch, *made, "-o", "gate.json") == 1 and Path("gate.json").is_file()
+
+
+def test_a_gate_that_answers_next_to_nothing_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = "calibrate", "--from", "faq.csv", "--without-labels", "--apart", "0.5", "--risk", "0.25"
+    assert run(monkeypatch, *made) == 0
+    assert "answers next to nothing" not in capsys.readouterr().err
+    monkeypatch.setattr(Withheld, "answered", lambda self, threshold: 0.01)
+    assert run(monkeypatch, *made) == 0
+    assert "answers next to nothing: near-twins hold the threshold up" in capsys.readouterr().err
 
 
 def test_too_few_entries_are_a_failure_not_a_misuse(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from demur.risk.gates.gate import Gate
 
 _SHOWN = 10
+_FEW = 0.05  # a share that is answered
 
 
 def write_gate(
@@ -88,7 +89,7 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
     lines = [
         gate.promise,
         "",
-        f"threshold  {gate.threshold:.4g}, by the chance that an answer is right",
+        f"threshold  {gate.threshold:.6g}, by the chance that an answer is right",
         f"removed    {found.removed:,} of {found.entries:,} entries{asked}; {certificate.errors:,} answered",
         f"bound      {percent(round(certificate.bound, 4))} of such questions answered",
         f"estimate   {percent(round(left_out, 4))} answered where one entry at a time is left out, of "
@@ -102,6 +103,9 @@ def _tell(found: Withheld, gate: Gate, json: bool) -> None:
     for line in lines:
         console.print(line, markup=False)
     _alike(alike)
+    if answered < _FEW:
+        what = "this gate answers next to nothing"
+        note(f"{what}: near-twins hold the threshold up; make such entries one, or ask for a higher --risk")
 
 
 def _alike(some: list[Missed]) -> None:
