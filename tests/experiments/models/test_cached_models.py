@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,30 @@ def test_a_lock_that_a_killed_run_left_holds_nobody_up(
     place.with_name(f"{place.name}.lock").touch()
     assert store.is_model(folder_of(steps[:1]))
     assert "waiting" not in caplog.text
+
+
+def test_runs_that_go_on_from_one_model_do_not_wait_for_each_other(
+    steps: list[Step], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder_of(steps[:1])
+    going, may_go_on = threading.Event(), threading.Event()
+
+    def slowly(jobs: list[StageJob]) -> None:
+        if not going.is_set():
+            going.set()
+            assert may_go_on.wait(60)
+        run_stages(jobs)
+
+    monkeypatch.setattr(cached_models, "run_stages", slowly)
+    first = threading.Thread(target=folder_of, args=(steps,))
+    first.start()
+    assert going.wait(60)
+    other = replace(steps[1], by=trainer(steps[1].by.spec, epochs=2))
+    second = threading.Thread(target=folder_of, args=([steps[0], other],))
+    second.start()
+    second.join(60)
+    alone = not second.is_alive()
+    may_go_on.set()
+    first.join(60)
+    second.join(60)
+    assert alone and "waiting for it" not in caplog.text

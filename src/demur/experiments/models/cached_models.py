@@ -114,7 +114,8 @@ def folder_of(steps: Sequence[Step]) -> Path:
         parts = [steps[:number] for number in range(1, 1 + len(steps))]
         with ExitStack() as stack:
             for part in parts[_last_kept(parts) :]:
-                stack.enter_context(_in_turn(model_folder(part)))
+                if not store.is_model(model_folder(part)):  # one that is there may be gone on from by many
+                    stack.enter_context(_in_turn(model_folder(part)))
             run_stages([_job(part) for part in parts[_last_kept(parts) :]])  # what came before may be gone
     for line in store.open_folder(folder, check=False).made.get("log", []):
         if "precision" in line:
