@@ -76,25 +76,30 @@ _UNSEEN += [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 _FULL_WIDTH = {sign + 0xFEE0: sign for sign in range(ord("!"), ord("~") + 1)}
 _SPELLINGS: dict[int, str | int | None] = {**_FULL_WIDTH, **dict.fromkeys(_UNSEEN)}
 for _signs, _as in {
-    "\u2212\u2010\u2011\u2013": "-",  # a minus sign and shorter dashes
-    "\u2018\u2019\u201a\u2032": "'",
-    "\u201c\u201d\u201e\u2033«»": '"',
-    "\u2014\u2015…•`¿¡。、「」『』《》": " ",
+    "\u2212\u2010\u2011\u2013\u2014\u2015": "-",  # a minus sign and dashes
+    "\u2018\u2019\u201a\u201b\u2032\u00b4\u02bc": "'",
+    "\u201c\u201d\u201e\u2033\u05f4«»": '"',
+    "•`¿¡。、「」『』《》": " ",
+    "\u061f": "?",
+    "\u060c": ",",
+    "\u061b": ";",
+    "\u0964": ".",
+    "…": "...",
     "≥": ">=",
     "≤": "<=",
     "≠": "!=",
     "ς": "σ",
 }.items():
     _SPELLINGS |= dict.fromkeys(map(ord, _signs), _as)
-_SPELLINGS |= {ord(sign): f"{chr(ord(sign) - 0xFEE0)} " for sign in "\uff0c\uff0e\uff01\uff1f\uff1a\uff1b"}
+_SPELLINGS |= {ord(sign): f"{chr(ord(sign) - 0xFEE0)} " for sign in "\uff0c\uff0e\uff01\uff1f\uff1b"}
 _IDLE = re.compile(
     r"""
-    (?<=\S)(?!(?<=\d)!)[.,;:!?]+(?=["')\]]*(?:\s|$))  # ends a word or a sentence; but 5! is not 5
-    | \s[.,;:!?]+(?=\s*$)  # the same, as the French set it
+    (?: (?<=\w) | (?<=[\w.!?]["')\]]) | (?<=[)\]%°€$£+#*]) )
+      (?! (?<=\d)(?<!\d\d\d)! ) [.,;:!?]+ (?=["')\]]*(?:\s|$))  # ends a word or sentence; but 5! is not 5
+    | \s[.,;:!?](?=\s*$)  # the same, as the French set it
     | (?<!\d)["']+  # quotation marks and apostrophes; but 5' is not 5"
-    | \((?!\)) | (?<!\()\)  # brackets round something
+    | (?<![^\s"'(\[])\((?=[\w"'$€£]) | (?<=[\w.!?"'%°€$£])\)(?![^\s.,;:!?"')\]])  # brackets round words
     | (?<=[^\W\d_])-(?=\w) | (?<=\w)-(?=[^\W\d_])  # in drop-off and covid-19; but 24-7 is not 24 7
-    | (?<!\S)-+(?=\s+[^\W\d_]) | (?<!\S)\|(?!\S)  # between parts of a sentence, or of a title
     """,
     re.VERBOSE,
 )
@@ -102,7 +107,8 @@ _IDLE = re.compile(
 
 def said(text: str) -> tuple[str, ...]:
     """Words whatever their case, and signs that may mean something, in order: C++ and C#, $50 and $.50."""
-    text = _IDLE.sub(" ", unicodedata.normalize("NFC", text.lower().translate(_SPELLINGS)))
+    text = unicodedata.normalize("NFC", text.lower().translate(_SPELLINGS)).replace("i\u0307", "i")
+    text = _IDLE.sub(" ", text)
     found: list[str] = []
     behind = 0
     for _, start, end in token_spans(text):

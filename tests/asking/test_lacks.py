@@ -12,7 +12,16 @@ from asking import faq
 from demur.asking import Library, Passage
 from demur.asking.meaning import chance
 from demur.asking.meaning.finding import find, maker
-from demur.asking.meaning.lacks import LACKS, lacks, names, numbers, phrases, spelt_alike, without
+from demur.asking.meaning.lacks import (
+    LACKS,
+    lacks,
+    names,
+    numbers,
+    odd_number,
+    phrases,
+    spelt_alike,
+    without,
+)
 from demur.asking.meaning.ranker import by_meaning
 from demur.embedders.base import Vectors
 
@@ -80,12 +89,43 @@ def test_words_that_are_spelt_alike(one: str, other: str, alike: bool) -> None:
     assert spelt_alike(one, other) == spelt_alike(other, one) == alike
 
 
-def test_numbers_are_wholes() -> None:
-    assert numbers("From 1.10 to 1.1, at 10:00 and at 10:30") == {"1.10", "1.1", "10", "10:30"}
-    assert numbers("5,000 of COVID-2019") == numbers("5000 of COVID-19")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("from 1,000 euros", "from 1.000 euros"),
+        ("from 1000 euros", "from 1 000 euros"),
+        ("1.000,00 euros", "1,000.00 euros"),
+        ("1,00,000 rupees", "100000 rupees"),
+        ("at 10.30 am", "at 10:30 am"),
+        ("um 10 Uhr 30", "um 10h30"),
+        ("at 9", "at 09:00"),
+        ("1.5 m", "1,5 m"),
+        ("USB 3.0", "USB 3"),
+        ("$5.00", "$5"),
+        ("on 24.12.2023", "on 24.12.23"),
+        ("\u0665 days", "5 days"),
+        ("COVID-2019", "COVID-19"),
+        ("1. Is it free?", "2. Is it free?"),
+    ],
+)
+def test_one_number_in_two_spellings(one: str, other: str) -> None:
+    assert numbers(one) == numbers(other)
 
 
-@pytest.mark.parametrize("asks", ["What is new in version 1.1?", "what is new in version 1.2?"])
+@pytest.mark.parametrize(
+    ("one", "other"), [("1.10", "1.1"), ("1.2", "2.1"), ("2019", "1919"), ("10:30", "10:03"), ("110", "1.10")]
+)
+def test_two_numbers(one: str, other: str) -> None:
+    assert numbers(one) != numbers(other)
+
+
+def test_a_telephone_number_in_two_spellings_is_no_near_miss() -> None:
+    one, other = "Is 030 123 45 67 your number?", "Is 0301234567 your number?"
+    assert odd_number(one, other, other, "none", maker().embed) == 0
+    assert odd_number(one, "Is 0301234568 your number?", "", "none", maker().embed) == 1
+
+
+@pytest.mark.parametrize("asks", ["What is new in version 1.1?", "what's new in the version 1.2?"])
 def test_one_number_for_another_is_all_that_differs(asks: str) -> None:
     own = "What is new in version 1.10?"
     library = Library([Passage("1", "A dark mode.", heading=own, question=own), *rows()])

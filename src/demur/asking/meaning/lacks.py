@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -36,8 +37,10 @@ _LONG = 3  # words of a phrase
 _TITLED = 0.7  # where more words than that are written as names are, it is a title, and case says nothing
 _FEW = 3  # words in which that cannot be seen
 _ENDS = ".!?:"
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_LIKE = re.compile(r"(?<=\d),(?=\d{3}\b)|:00$|^(?:19|20)(?=\d\d$)")  # what makes no other number of one
+_NUMBER = re.compile(r"\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d\d?)?(?!\d)|\d+(?:[.,:]\d+)*")
+_GROUPED = re.compile(r"(\d{1,3}([ '’.,])\d{3}(?:\2\d{3})*|\d{1,2}(?:,\d\d)+,\d{3})([.,]\d\d?)?")
+_HOUR = re.compile(r"(?<=\d)\s?(?:h|uhr)\s?(?=\d\d\b)", re.I)
+_COUNTED = re.compile(r"^\s*(?:(?:q|question|frage)\s*)?\d+[.):]\s", re.I)  # as a list counts questions
 _SPELT, _SHORT = 0.8, 5
 """Words of so many letters that have so much in common are one, misspelt."""
 
@@ -48,7 +51,7 @@ def lacks(
     """The values of `LACKS` for a row with a question of its own, and with this text in all."""
     stem = library.stem
     words = lacking(question, text, stem)
-    other = odd_number(question, own, text, embed)
+    other = odd_number(question, own, text, stem, embed)
     if not words:
         return np.array([0.0 - other, *np.zeros(len(LACKS) - 1)])
     named = set(asked(" ".join(names(question)), stem)) & set(words)
@@ -57,16 +60,22 @@ def lacks(
     return 0.0 - np.array([max(pair, other), share, added])
 
 
-def odd_number(question: str, own: str, text: str, embed: Callable[[Sequence[str]], Vectors]) -> float:
+def odd_number(
+    question: str, own: str, text: str, stem: str, embed: Callable[[Sequence[str]], Vectors]
+) -> float:
     """How far numbers are all that differs, where each question has one that the other lacks.
 
     It is the share of what is between them that goes without their numbers, squared: what is left of a near
     miss, such as another version, is nothing, and of another question nearly all.
     """
-    if not (numbers(question) - numbers(text) and numbers(own) - numbers(question)):
+    asks, has = numbers(question), numbers(own)
+    if not (set(asks) - {*has, *numbers(text)} and set(has) - set(asks)):
+        return 0.0
+    if "".join(asks).replace(".", "") == "".join(has).replace(".", ""):  # a telephone number, say, or a date
         return 0.0
     plain = [" ".join(_NUMBER.sub(" ", each).split()) for each in (question, own)]
-    if bare(plain[0]) == bare(plain[1]):
+    one, other = (sorted(asked(each, stem)) or [bare(each)] for each in plain)
+    if one == other:  # but for words such as *is* and *the*
         return 1.0
     cosines = np.einsum(
         "nd,nd->n", *embed([question, plain[0], own, plain[1]]).astype(np.float64).reshape(2, 2, -1)
@@ -74,9 +83,21 @@ def odd_number(question: str, own: str, text: str, embed: Callable[[Sequence[str
     return float(max(cosines[1] - cosines[0], 0) / max(1 - cosines[0], 1e-6)) ** 2
 
 
-def numbers(text: str) -> set[str]:
-    """The numbers of a text: 1.1 and 1.10 are two, 10:00 and 10 are one, 5,000 and 5000, and 2019 and 19."""
-    return {_LIKE.sub("", each) for each in _NUMBER.findall(text)}
+def numbers(text: str) -> list[str]:
+    """The numbers of a text, however they are written: 1.1 and 1.10 are two; 10:30 and 10.30 are one.
+
+    So are 1,000, 1.000, 1 000 and 1000, 5.00 and 5, 09 and 9, 2019 and 19, and digits of other scripts.
+    """
+    text = _COUNTED.sub("", unicodedata.normalize("NFKC", text))
+    text = _HOUR.sub(":", "".join(str(unicodedata.digit(each, each)) for each in text))
+    return [_plain(each) for each in _NUMBER.findall(text)]
+
+
+def _plain(number: str) -> str:
+    if grouped := _GROUPED.fullmatch(number):
+        number = re.sub(r"\D", "", grouped[1]) + (grouped[3] or "")
+    parts = re.split(r"\D", re.sub(r"(?:[.,:]0{1,2})+$", "", number))
+    return ".".join(re.sub(r"^20(?=\d\d$)", "", each).lstrip("0") for each in parts)
 
 
 def odd_phrases(
