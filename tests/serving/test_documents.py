@@ -11,7 +11,6 @@ import pytest
 
 from demur.kb.folder import KnowledgeBase
 from demur.kb.store.folder import UPLOADS
-from demur.serving.guards import uploads
 from demur.serving.guards.shield import Rules
 from demur.serving.paths import documents
 from demur.serving.server import Settings
@@ -247,26 +246,6 @@ def test_a_server_without_a_base_says_so() -> None:
         for path in ("/v1/documents", "/v1/labels", "/v1/labels/next", "/v1/labels/export"):
             answer = client.get(path)
             assert answer.status_code == 404 and "--kb" in answer.json()["message"]
-
-
-@pytest.mark.usefixtures("unembedded")
-def test_what_was_sent_before_a_kill_is_taken_in_after_it(tmp_path: Path) -> None:
-    path = made(tmp_path)
-    uploads.spooled(path / UPLOADS, "kayaks.md", KAYAK.encode())  # and then the server was killed
-    (path / UPLOADS / "half.json").write_text('{"name": "ha', "utf-8")
-    with serving(path) as client:
-        wait_until(lambda: client.get("/v1/documents").json()["total"] == 2)
-        assert answered(client, ASKED) == "A kayak is lent for four days."
-
-
-@pytest.mark.usefixtures("unembedded")
-def test_a_server_to_read_from_says_what_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path = made(tmp_path)
-    uploads.spooled(path / UPLOADS, "kayaks.md", KAYAK.encode())
-    with serving(path, Settings(read_only=True)) as client:
-        assert client.get("/v1/documents").json()["total"] == 1
-    assert "left for a start without --read-only: 1 change sent before the server was stopped" in caplog.text
-    assert len(uploads.left(path / UPLOADS)) == 1
 
 
 @pytest.mark.usefixtures("unembedded")

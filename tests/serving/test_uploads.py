@@ -1,4 +1,4 @@
-"""Files that were half-written: nothing of them stays, and nothing is taken from a server that writes one."""
+"""Files that wait or are half-written: the next server takes them in, and nothing of the others stays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pytest
 from demur.errors import UnusableBase
 from demur.kb.store.folder import UPLOADS
 from demur.serving.guards import uploads
-from serving.based import made, serving, unembedded
+from demur.serving.server import Settings
+from serving.based import answered, made, serving, unembedded
+from serving.made import wait_until
 
 __all__ = ["unembedded"]  # a fixture
 TEXT = b"It costs 3 euros.\n"
@@ -55,3 +57,23 @@ def test_a_folder_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(UnusableBase):
         uploads.spooled(tmp_path / "nowhere" / UPLOADS, "price.md", TEXT)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("unembedded")
+def test_what_was_sent_before_a_kill_is_taken_in_after_it(tmp_path: Path) -> None:
+    path = made(tmp_path)
+    uploads.spooled(path / UPLOADS, "price.md", TEXT)  # and then the server was killed
+    (path / UPLOADS / "half.json").write_text('{"name": "ha', "utf-8")
+    with serving(path) as client:
+        wait_until(lambda: client.get("/v1/documents").json()["total"] == 2)
+        assert answered(client, "How many euros does it cost?") == "It costs 3 euros."
+
+
+@pytest.mark.usefixtures("unembedded")
+def test_a_server_to_read_from_says_what_it_leaves(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = made(tmp_path)
+    uploads.spooled(path / UPLOADS, "price.md", TEXT)
+    with serving(path, Settings(read_only=True)) as client:
+        assert client.get("/v1/documents").json()["total"] == 1
+    assert "left for a start without --read-only: 1 change sent before the server was stopped" in caplog.text
+    assert len(uploads.left(path / UPLOADS)) == 1

@@ -26,9 +26,10 @@ def steps(experiments: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     return [Step(str(experiments.parent / "animals.jsonl"), "", "", by)] * 2
 
 
-def test_a_run_waits_for_another_that_makes_the_model(
-    steps: list[Step], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def held_up(
+    steps: list[Step], monkeypatch: pytest.MonkeyPatch
+) -> tuple[threading.Thread, list[int], threading.Event]:
+    """A run that has begun to learn, how many stages each run learns, and what lets this one go on."""
     runs: list[int] = []
     waits, may_go_on = threading.Event(), threading.Event()
 
@@ -43,6 +44,13 @@ def test_a_run_waits_for_another_that_makes_the_model(
     first = threading.Thread(target=folder_of, args=(steps,))
     first.start()
     assert waits.wait(60)
+    return first, runs, may_go_on
+
+
+def test_a_run_waits_for_another_that_makes_the_model(
+    steps: list[Step], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, runs, may_go_on = held_up(steps, monkeypatch)
     second = threading.Thread(target=folder_of, args=(steps[:1],))  # what begins as the first does
     second.start()
     while second.is_alive() and "waiting for it" not in caplog.text:
@@ -68,18 +76,7 @@ def test_runs_that_go_on_from_one_model_do_not_wait_for_each_other(
     steps: list[Step], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder_of(steps[:1])
-    going, may_go_on = threading.Event(), threading.Event()
-
-    def slowly(jobs: list[StageJob]) -> None:
-        if not going.is_set():
-            going.set()
-            assert may_go_on.wait(60)
-        run_stages(jobs)
-
-    monkeypatch.setattr(cached_models, "run_stages", slowly)
-    first = threading.Thread(target=folder_of, args=(steps,))
-    first.start()
-    assert going.wait(60)
+    first, _, may_go_on = held_up(steps, monkeypatch)
     other = replace(steps[1], by=trainer(steps[1].by.spec, epochs=2))
     second = threading.Thread(target=folder_of, args=([steps[0], other],))
     second.start()

@@ -41,6 +41,7 @@ _NUMBER = re.compile(r"\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d\d?)?(?!\d)|\d+(?:[.,:]\
 _GROUPED = re.compile(r"(\d{1,3}([ '’.,])\d{3}(?:\2\d{3})*|\d{1,2}(?:,\d\d)+,\d{3})([.,]\d\d?)?")
 _HOUR = re.compile(r"(?<=\d)\s?(?:h|uhr)\s?(?=\d\d\b)", re.I)
 _COUNTED = re.compile(r"^\s*(?:(?:q|question|frage)\s*)?\d+[.):]\s", re.I)  # as a list counts questions
+_TELEPHONE = 6  # digits: shorter ones may be 1.10 and 110
 _SPELT, _SHORT = 0.8, 5
 """Words of so many letters that have so much in common are one, misspelt."""
 
@@ -71,7 +72,8 @@ def odd_number(
     asks, has = numbers(question), numbers(own)
     if not (set(asks) - {*has, *numbers(text)} and set(has) - set(asks)):
         return 0.0
-    if "".join(asks).replace(".", "") == "".join(has).replace(".", ""):  # a telephone number, say, or a date
+    digits, others = ("".join(each).replace(".", "") for each in (asks, has))
+    if digits == others and len(digits) >= _TELEPHONE:  # one number, or a date, parted in other ways
         return 0.0
     plain = [" ".join(_NUMBER.sub(" ", each).split()) for each in (question, own)]
     one, other = (sorted(asked(each, stem)) or [bare(each)] for each in plain)
