@@ -187,6 +187,9 @@ def test_labels_stay_with_their_words(kb: KnowledgeBase, docs: Path) -> None:
 def test_texts_with_a_name_are_kept_as_files_are(kb: KnowledgeBase) -> None:
     assert kb.put("notes", [Passage("n1", "A note on saws.")]).status == "added"
     assert kb.put("notes", [Passage("n2", "A note on axes.")]).status == "changed"
+    before = kb.generation
+    assert kb.put("notes", [Passage("n2", "A note on axes.")]).status == "unchanged"
+    assert kb.generation == before, "nothing was written"
     assert kb.update()[-1].source != "notes" and held(kb)["notes"] == ["A note on axes."]
     passage = kb.passage(int(kb.by_words("axes", 1)[0][0]))
     assert (passage.id, passage.source) == ("n2", "notes")

@@ -53,7 +53,9 @@ def test_its_passages_are_named_by_the_document_and_not_by_where_it_lay(tmp_path
 @pytest.mark.usefixtures("unembedded")
 def test_a_newer_version_takes_the_place_of_the_older(tmp_path: Path) -> None:
     with serving(made(tmp_path)) as client:
-        put(client, "kayaks.md", KAYAK)
+        first = put(client, "kayaks.md", KAYAK)
+        again = put(client, "kayaks.md", KAYAK)
+        assert again == {**first, "status": "unchanged"}
         assert put(client, "kayaks.md", KAYAK.replace("four", "five"))["status"] == "changed"
         assert answered(client, ASKED) == "A kayak is lent for five days."
 

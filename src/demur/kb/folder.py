@@ -14,8 +14,9 @@ from demur.kb.passages import Passage
 from demur.kb.read import ReadBase
 from demur.kb.sources import removing
 from demur.kb.sources.reports import FileReport
+from demur.kb.sources.texts import put_text
 from demur.kb.store import asked, labels
-from demur.kb.store.changing import KEPT, Source, change, purge
+from demur.kb.store.changing import KEPT, purge
 from demur.kb.store.labels import Label
 from demur.kb.store.truth import Truth
 from demur.paths import is_gone
@@ -95,17 +96,7 @@ class KnowledgeBase(ReadBase):
     def put_all(self, texts: Iterable[tuple[str, Iterable[Passage], str]]) -> list[FileReport]:
         """The same for several, by name, passages and kind; they are made findable together."""
         with self._writing(make=True) as truth:
-            return list(self._findable(truth, (self._put(truth, *each) for each in texts)))
-
-    def _put(self, truth: Truth, name: str, passages: Iterable[Passage], kind: str) -> FileReport:
-        with truth.turn():
-            rows = truth.rows("SELECT id, path FROM sources WHERE name = ? AND died IS NULL", (name,))
-            if rows and rows[0][1]:
-                raise UsageError(f"{name} is a file of this knowledge base; give the text another name")
-            id = rows[0][0] if rows else 0
-            with change(truth, f"put {name}") as made:
-                count = made.put(Source(name, kind, id=id), passages)
-        return FileReport(name, "changed" if id else "added", count)
+            return list(self._findable(truth, (put_text(truth, *each) for each in texts)))
 
     def remove(self, sources: str | Path | Iterable[str | Path]) -> list[FileReport]:
         """What was taken out: files by their paths or names, or all in a folder, in one change."""
