@@ -22,6 +22,9 @@ from demur.errors import DataError, UsageError
 
 GZIP = b"\x1f\x8b"
 
+HALF = r"\.\d+(?:-\d+)?\.part"
+"""How the name of a file ends while it is written: with its process and thread; older ones have no thread."""
+
 LONGEST_LINE = 1 << 26
 """Bytes; a longer line is most likely no line, and would only fill memory."""
 
@@ -214,7 +217,7 @@ def replacing(path: str | Path) -> Iterator[TextIO]:
     with written(path):
         if path.is_dir():
             raise IsADirectoryError
-    beside = _beside(path)
+    beside = half_of(path)
     try:
         with written(path):
             with beside.open("wb") as raw, _packed(raw, path) as file:
@@ -238,7 +241,7 @@ def check_writable(path: str | Path) -> None:
     with written(path):
         if path.is_dir():
             raise IsADirectoryError
-        beside = _beside(path)
+        beside = half_of(path)
         beside.open("wb").close()
         beside.unlink()
 
@@ -252,8 +255,8 @@ def check_apart(target: str | Path, *sources: str | Path) -> None:
                 raise UsageError(f"{what}; name another file to write")
 
 
-def _beside(path: Path) -> Path:
-    """Where a file is written before it is renamed into place."""
+def half_of(path: Path) -> Path:
+    """Where a file is written before it is renamed into place; `HALF` is how such a name ends."""
     ours = f"{os.getpid()}-{threading.get_ident()}"
     return path if is_pipe(path) else path.with_name(f".{path.name}.{ours}.part")
 

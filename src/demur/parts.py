@@ -16,7 +16,7 @@ from typing import Any
 
 from demur import __version__
 from demur.errors import UsageError
-from demur.files import replacing, written
+from demur.files import HALF, replacing, written
 from demur.locks import locked
 
 _LOCK, _TICKET = "lock", "job.json"
@@ -29,9 +29,9 @@ _SAID = {  # what keys of the ticket mean to a user
     "to": "the format to write",
     "shard": "the size of a shard",
 }
-_BEFORE_THE_TICKET = re.compile(rf"{_LOCK}|\.{re.escape(_TICKET)}\.\d+\.part")
+_BEFORE_THE_TICKET = re.compile(rf"{_LOCK}|\.{re.escape(_TICKET)}{HALF}")
 _WHOLE = re.compile(r"\d{6,}(\.jsonl)?")
-_HALF = re.compile(r"joined\..*|\.(\d{6,}|joined|job)\..*\.\d+\.part")
+_HALF = re.compile(rf"joined\..*|\.(\d{{6,}}|joined|job)\..*{HALF}")
 
 
 class Parts:

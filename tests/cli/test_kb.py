@@ -68,6 +68,15 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_in(
     assert shown.err == "skipped away.txt: no such file; check the spelling of the path\n"
 
 
+def test_nothing_is_done_where_all_that_is_named_is_mistyped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "kb", "add", "h.kb", "faq.csv", "--words-only") == 0
+    capsys.readouterr()
+    assert run(monkeypatch, "kb", "add", "h.kb", "away.txt", "--json") == 2
+    assert printed(capsys)["embedded"] == 0, "hours, where many lack vectors"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -257,6 +257,15 @@ def run(*words: object, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes
     return subprocess.run(command, input=stdin, capture_output=True, check=False)
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk to try")
+def test_a_full_disk_behind_stdout_is_one_line(source: Path) -> None:
+    command = [sys.executable, "-m", "demur", "score", str(source), "-o", "-"]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    line = b"demur: No space left on device: the output; free space, or write elsewhere\n"
+    assert (done.returncode, done.stderr) == (2, line)
+
+
 def test_pipes_at_the_command_line(source: Path) -> None:
     done = run("-", "-o", source.parent / "o.jsonl", "--json", stdin=gzip.compress(source.read_bytes()))
     assert json.loads(done.stdout)["pairs"] == 300, done.stderr

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import demur
-from demur import scoring
+from demur import files, scoring
 from demur.data import formats
 from demur.errors import DemurError
 from demur.types import Pool
@@ -79,7 +79,7 @@ def test_nothing_is_lost_or_doubled_after_kill_9(tmp_path: Path) -> None:
     formats.write_pools(tmp_path / "in.jsonl", made(4000))
     slow = """
         import contextlib, sys, time
-        from demur import scoring
+        from demur import files, scoring
         import demur
         def rest(pairs): time.sleep(0.01)
         def meter(*words): return contextlib.nullcontext(rest)
@@ -167,6 +167,11 @@ def test_a_failure_before_the_first_shard_blocks_nothing(source: Path) -> None:
     (parts / "lock").touch()
     scoring.score_file(str(source), str(source.parent / "o.run"), RANKER, pairs=30)
     assert not parts.exists()
+    parts.mkdir()
+    (parts / "lock").touch()
+    files.half_of(parts / "job.json").write_text("{")  # killed as the ticket was written
+    scoring.score_file(str(source), str(source.parent / "o.run"), RANKER, pairs=30)
+    assert not parts.exists()
 
 
 @pytest.mark.parametrize("restart", [False, True])
@@ -187,7 +192,8 @@ def test_a_folder_of_the_users_is_refused(source: Path, names: list[str] | None,
 @pytest.mark.parametrize("restart", [False, True])
 def test_what_somebody_put_beside_the_shards_stays(source: Path, restart: bool) -> None:
     parts = stopped(source, source.parent / "o.run")
-    for name in (".joined.o.run.77.part", ".000003.jsonl.77.part", "joined.o.run"):
+    halves = [files.half_of(parts / name).name for name in ("joined.o.run", "000003.jsonl")]
+    for name in (*halves, ".joined.o.run.77.part", ".000003.jsonl.77.part", "joined.o.run"):
         (parts / name).write_text("what a kill leaves")
     (parts / "notes.txt").write_text("mine")
     scoring.score_file(str(source), str(source.parent / "o.run"), RANKER, pairs=30, restart=restart)
@@ -201,7 +207,7 @@ def test_a_kill_during_the_join_leaves_its_half_in_the_folder(
     target = source.parent / "o.jsonl.gz"
 
     def killed(path: Path, *rest: object) -> None:
-        path.with_name(f".{path.name}.77.part").write_text("half")
+        files.half_of(path).write_text("half")
         raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:

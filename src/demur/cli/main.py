@@ -34,6 +34,10 @@ from demur.cli.training.train import train
 from demur.errors import DemurError, UsageError
 
 FAILED, MISUSED = 1, 2
+_FIXES = {
+    errno.ENAMETOOLONG: "; take a shorter name",
+    errno.ENOSPC: "; free space, or write elsewhere",
+}
 _NUMBERS = "int_parsing", "float_parsing", "greater_than_equal", "less_than_equal"
 
 
@@ -169,11 +173,10 @@ def main() -> None:
         if isinstance(error, FileNotFoundError) and not _somewhere():
             sys.stderr.write("demur: the folder you are in is gone; change to another\n")
             sys.exit(MISUSED)
-        too_long = error.errno == errno.ENAMETOOLONG
-        fix = "; take a shorter name" if too_long else ""
+        fix = _FIXES.get(error.errno or 0, "")
         what = one_line(f"{error.strerror or error}: {error.filename or 'the output'}{fix}")
         sys.stderr.write(f"demur: {what}\n")
-        sys.exit(MISUSED if too_long else FAILED)
+        sys.exit(MISUSED if fix else FAILED)
     except (MemoryError, RuntimeError) as error:
         if not _too_large(error):
             raise

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from demur.data.formats.shared.cells import rows_of, says_separator
+from demur.data.formats.shared.cells import broken, rows_of, says_separator
 from demur.data.formats.shared.checks import Place
 from demur.data.formats.shared.jsonlines import shown_list
 from demur.errors import count_of
@@ -28,12 +28,7 @@ def csv_entries(path: str | Path) -> Iterator[tuple[Place, dict[str, str]]]:
         except StopIteration:
             return
         except csv.Error as error:
-            if "new-line" in str(error):
-                fix = "save the file with line ends of Unix or Windows"
-                raise place.error("a line ends as on old Macs", fix) from None
-            raise place.error(
-                f"broken CSV in the row that starts here ({error})", "correct its quotes"
-            ) from None
+            raise broken(error, path, place.line or 1) from None
         if not any(cell.strip() for cell in row):
             continue
         if not columns and says_separator(row):

@@ -79,6 +79,7 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("a.csv", "question,answer,x,x\n", "a.csv:1: two columns for the x in the header; rename one of them"),
     ("a.csv", 'question,answer\nq,a\nq,"two\nlines"\nq,"open\nfor ever\n', "a.csv:5: broken CSV in the row that starts here (unexpected end of data); put quotes around texts with commas, and write \" inside them as \"\""),
     ("a.csv", 'question,answer\nq,"a" b\n', "a.csv:2: broken CSV in the row that starts here (',' expected after '\"'); put quotes around texts with commas, and write \" inside them as \"\""),
+    ("a.csv", "question,answer\rq,a\r", "a.csv:1: a line ends as on old Macs; save the file with line ends of Unix or Windows"),
     ("a.csv", "question,answer,answer_id\nq,a,1\nq,b,1\n", "a.csv:3: answer id '1' occurs twice for one question; give each answer of a question an id of its own"),
     ("a.csv", "question,answer,id\nq,a,1\np,b,1\n", "a.csv:3: question id '1' has another question than on the line before; give each question an id of its own"),
     ("a.tsv", "question\tanswer\tscore\nq\ta\tNaN\n", "a.tsv:2: score 'NaN' is not a number; correct it, or leave it empty"),

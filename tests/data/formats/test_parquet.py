@@ -90,6 +90,12 @@ def test_true_and_false_are_labels_of_a_flat_table(tmp_path: Path) -> None:
     assert pool.candidates[0].extra == {"new": "True"}
 
 
+def test_lists_and_structs_of_a_flat_table_are_json(tmp_path: Path) -> None:
+    nested = {"seen": [{"at": ["Köln", None], "n": 1}], "scan": [{"bytes": b"\xff"}]}
+    (pool,) = read(tmp_path / "a.parquet", {"question": ["q"], "answer": ["a"], "label": [1], **nested})
+    assert pool.candidates[0].extra == {"seen": '{"at": ["Köln", null], "n": 1}'}, "and no bytes"
+
+
 FAR = pyarrow.array([2**62], pyarrow.timestamp("us"))
 WRONG = [
     (odd(x=float("nan")), "row 1: 'x' holds NaN, or a number that is infinite or too large"),

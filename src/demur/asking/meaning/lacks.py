@@ -8,16 +8,16 @@ the row lacks, but no pair of them is all that differs.
 from __future__ import annotations
 
 import difflib
-import re
-import unicodedata
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from demur.asking.meaning.numbers import differ, reordered, without_numbers, written
+from demur.asking.meaning.opposites import opposed, without_opposites
 from demur.asking.quoting import asked, found, places
 from demur.embedders.base import Vectors
 from demur.kb.base import Passages
-from demur.text import STOPWORDS, bare, token_spans
+from demur.text import STOPWORDS, bare, token_spans, tokenize
 from demur.types import FloatArray
 
 LACKS = "odd pair", "names", "added"
@@ -26,7 +26,8 @@ LACKS = "odd pair", "names", "added"
 - odd pair: how much of what is between the two questions goes when each loses what the other lacks: one to
   three neighbouring words. It is the gain in cosine, squared, as a share of what the cosine is below 1; times
   the square of the share of passages that have not the row's words, since what all have is no difference.
-  For one number in place of another it is the share that goes, squared, if that is more
+  For one number in place of another, or *in* in place of *out*, it is the share that goes, squared, if
+  that is more
 - names: the share of the question's words that are names or numbers which the row lacks
 - added: how much of what is between the two questions goes when the asked one loses a phrase that the row
   lacks, such as a condition; as for the odd pair, but the row's own stays whole
@@ -37,11 +38,6 @@ _LONG = 3  # words of a phrase
 _TITLED = 0.7  # where more words than that are written as names are, it is a title, and case says nothing
 _FEW = 3  # words in which that cannot be seen
 _ENDS = ".!?:"
-_NUMBER = re.compile(r"\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d\d?)?(?!\d)|\d+(?:[.,:]\d+)*")
-_GROUPED = re.compile(r"(\d{1,3}([ '’.,])\d{3}(?:\2\d{3})*|\d{1,2}(?:,\d\d)+,\d{3})([.,]\d\d?)?")
-_HOUR = re.compile(r"(?<=\d)\s?(?:h|uhr)\s?(?=\d\d\b)", re.I)
-_COUNTED = re.compile(r"^\s*(?:(?:q|question|frage)\s*)?\d+[.):]\s", re.I)  # as a list counts questions
-_TELEPHONE = 6  # digits: shorter ones may be 1.10 and 110
 _SPELT, _SHORT = 0.8, 5
 """Words of so many letters that have so much in common are one, misspelt."""
 
@@ -52,7 +48,7 @@ def lacks(
     """The values of `LACKS` for a row with a question of its own, and with this text in all."""
     stem = library.stem
     words = lacking(question, text, stem)
-    other = odd_number(question, own, text, stem, embed)
+    other = odd_one(question, own, stem, embed)
     if not words:
         return np.array([0.0 - other, *np.zeros(len(LACKS) - 1)])
     named = set(asked(" ".join(names(question)), stem)) & set(words)
@@ -61,45 +57,30 @@ def lacks(
     return 0.0 - np.array([max(pair, other), share, added])
 
 
-def odd_number(
-    question: str, own: str, text: str, stem: str, embed: Callable[[Sequence[str]], Vectors]
-) -> float:
-    """How far numbers are all that differs, where each question has one that the other lacks.
+def odd_one(question: str, own: str, stem: str, embed: Callable[[Sequence[str]], Vectors]) -> float:
+    """How far numbers, or words such as *in* and *out*, are all that differs.
 
-    It is the share of what is between them that goes without their numbers, squared: what is left of a near
-    miss, such as another version, is nothing, and of another question nearly all.
+    Each question has one that the other lacks. It is the share of what is between them that goes without
+    these, squared: what is left of a near miss, such as another version, is nothing, and of another question
+    nearly all. Of the same numbers in another order it is 1 if all other words are the same and in order.
     """
-    asks, has = numbers(question), numbers(own)
-    if not (set(asks) - {*has, *numbers(text)} and set(has) - set(asks)):
-        return 0.0
-    digits, others = ("".join(each).replace(".", "") for each in (asks, has))
-    if digits == others and len(digits) >= _TELEPHONE:  # one number, or a date, parted in other ways
-        return 0.0
-    plain = [" ".join(_NUMBER.sub(" ", each).split()) for each in (question, own)]
-    one, other = (sorted(asked(each, stem)) or [bare(each)] for each in plain)
-    if one == other:  # but for words such as *is* and *the*
+
+    def words(text: str) -> list[str]:
+        return asked(text, stem) or [bare(text)]
+
+    against = opposed(question, own)
+    texts = [without_opposites(each) for each in (question, own)] if against else [question, own]
+    asks, has = (written(each) for each in texts)
+    one, other = (without_numbers(each) for each in (asks, has))
+    if not differ(asks, has):
+        if not against:
+            return float(reordered(asks, has) and tokenize(one) == tokenize(other))
+        one, other = asks, has
+    if sorted(words(one)) == sorted(words(other)):  # but for words such as *is* and *the*
         return 1.0
-    cosines = np.einsum(
-        "nd,nd->n", *embed([question, plain[0], own, plain[1]]).astype(np.float64).reshape(2, 2, -1)
-    )
+    vectors = embed([question, one, own, other]).astype(np.float64).reshape(2, 2, -1)
+    cosines = np.einsum("nd,nd->n", *vectors)
     return float(max(cosines[1] - cosines[0], 0) / max(1 - cosines[0], 1e-6)) ** 2
-
-
-def numbers(text: str) -> list[str]:
-    """The numbers of a text, however they are written: 1.1 and 1.10 are two; 10:30 and 10.30 are one.
-
-    So are 1,000, 1.000, 1 000 and 1000, 5.00 and 5, 09 and 9, 2019 and 19, and digits of other scripts.
-    """
-    text = _COUNTED.sub("", unicodedata.normalize("NFKC", text))
-    text = _HOUR.sub(":", "".join(str(unicodedata.digit(each, each)) for each in text))
-    return [_plain(each) for each in _NUMBER.findall(text)]
-
-
-def _plain(number: str) -> str:
-    if grouped := _GROUPED.fullmatch(number):
-        number = re.sub(r"\D", "", grouped[1]) + (grouped[3] or "")
-    parts = re.split(r"\D", re.sub(r"(?:[.,:]0{1,2})+$", "", number))
-    return ".".join(re.sub(r"^20(?=\d\d$)", "", each).lstrip("0") for each in parts)
 
 
 def odd_phrases(

@@ -74,7 +74,8 @@ def add(
                 emit(_of_nothing(kb, found))
             note(f"{one_line(str(kb.path))} is not made, as no file could be read")
             raise typer.Exit(2)
-        _finish(kb, found, words_only, json)
+        nothing = all(each.status == "skipped" for each in found)
+        _finish(kb, found, words_only or nothing, json)
         if not len(kb):
             note("there is no text in it, so nothing can be asked yet; add files that have some")
             raise typer.Exit(2)

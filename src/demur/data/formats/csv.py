@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from demur.data.formats.shared import columns
-from demur.data.formats.shared.cells import rows_of, says_separator
+from demur.data.formats.shared.cells import broken, rows_of, says_separator
 from demur.data.formats.shared.checks import Place
 from demur.errors import DataError
 from demur.files import opened, raw_lines, replacing
@@ -36,10 +36,7 @@ def _cells(path: str | Path) -> Iterator[tuple[Place, Sequence[str]]]:
         except StopIteration:
             return
         except csv.Error as error:
-            fix = 'put quotes around texts with commas, and write " inside them as ""'
-            raise DataError(
-                f"broken CSV in the row that starts here ({error})", path=path, line=line, fix=fix
-            ) from None
+            raise broken(error, path, line) from None
         if line == 1 and says_separator(row):
             continue
         if len(row) > 1 or (row and not row[0].isspace()):

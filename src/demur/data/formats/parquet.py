@@ -100,20 +100,24 @@ def _cells(table: Any, path: str | Path) -> Iterator[tuple[Place, list[str]]]:
         place = Place(path, None, f"row {number}")
         if empty := [name for name in texts if row[name] is None]:
             raise place.error(f"{empty[0]!r} is null, not text", "write a text, or leave the row out")
-        for name in [name for name, value in row.items() if type(value) is bytes]:
-            if roles[name]:
-                raise place.error(f"{name!r} is binary, not text", "cast that column to text")
-            _left_out(path, name)
-            row[name] = None
         for name, value in row.items():
             if roles[name] and isinstance(value, list | dict):
                 fix = "write one text to a row; lists of answers go into a column 'candidates'"
                 raise place.error(f"{name!r} is {kind(value)}, not text", fix)
+            try:
+                row[name] = _plain(value) if isinstance(value, bytes | list | dict) else value
+            except TypeError:
+                if roles[name]:
+                    raise place.error(f"{name!r} is binary, not text", "cast that column to text") from None
+                _left_out(path, name)
+                row[name] = None
         yield place, [_cell(value, roles[name]) for name, value in row.items()]
 
 
 def _cell(value: object, role: str) -> str:
-    """A value as a cell of CSV has it."""
+    """A value as a cell of CSV has it; lists and structs as JSON."""
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False)
     if role == "label" and type(value) is bool:
         return str(int(value))
     return "" if value is None else str(value)

@@ -6,8 +6,10 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Protocol
 
+from demur.errors import DataError
 from demur.files import LONGEST_LINE
 
 _SEPARATORS = ",;\t"  # what spreadsheets put between cells, by their country
@@ -35,6 +37,15 @@ def rows_of(lines: Iterator[str]) -> Rows:
         if line.strip():
             break
     return csv.reader(chain(head, lines), delimiter=_separator(head), strict=True)
+
+
+def broken(error: csv.Error, path: str | Path, line: int) -> DataError:
+    """What is wrong with the row that starts there."""
+    if "new-line" in str(error):
+        fix = "save the file with line ends of Unix or Windows"
+        return DataError("a line ends as on old Macs", path=path, line=line, fix=fix)
+    fix = 'put quotes around texts with commas, and write " inside them as ""'
+    return DataError(f"broken CSV in the row that starts here ({error})", path=path, line=line, fix=fix)
 
 
 def says_separator(row: Sequence[str]) -> bool:
