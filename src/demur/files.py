@@ -21,9 +21,7 @@ from demur import paths
 from demur.errors import DataError, UsageError
 
 GZIP = b"\x1f\x8b"
-
-HALF = r"\.\d+(?:-\d+)?\.part"
-"""How the name of a file ends while it is written: with its process and thread; older ones have no thread."""
+HALF = r"\.\d+(?:-\d+)?\.part"  # how a name ends while it is written: its process, and now its thread
 
 LONGEST_LINE = 1 << 26
 """Bytes; a longer line is most likely no line, and would only fill memory."""

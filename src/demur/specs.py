@@ -53,7 +53,11 @@ class Spelled:
     @property
     def spec(self) -> str:
         """The spelling that builds this again, all settings said."""
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]  # each of them is a dataclass
+        me: Any = self
+        if not dataclasses.is_dataclass(me) or not hasattr(me, "name"):
+            what = f"{type(self).__name__} is no frozen dataclass with a name"
+            raise UsageError(f'{what}; put @dataclass(frozen=True) above it, and name = "mine" in it')
+        fields = dataclasses.fields(me)
         return str(Spec(self.name, {field.name: getattr(self, field.name) for field in fields if field.init}))
 
     @property

@@ -46,6 +46,13 @@ class Model:
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
+def learnt(folder: str | Path) -> dict[str, Any]:
+    """The data and dev set of each stage in which the model in a folder was trained, if it says any."""
+    made = open_folder(folder, check=False).made if folder and is_model(folder) else {}
+    found = [{name: str(each.get(name, "")) for name in ("data", "dev")} for each in made.get("stages", [])]
+    return {"stages": found} if found else {}
+
+
 def is_model(folder: str | Path) -> bool:
     """Whether a model lies in a folder."""
     return (Path(folder) / FACTS).is_file()

@@ -15,7 +15,7 @@ def test_a_dataset_has_its_splits_as_items_and_attributes(root: Path) -> None:
     data = demur.load("wikiqa")
     assert isinstance(data, Dataset)
     assert data.name == "wikiqa"
-    assert data.splits == ("train", "dev", "test")
+    assert data.splits == ("train", "dev", "test") == tuple(data) and "dev" in data and "all" not in data
     assert data.train is data["train"]
     assert data.train.id == "wikiqa/train"
     assert [pool.id for pool in data.train] == ["Q1", "Q2", "Q3"]

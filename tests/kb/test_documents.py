@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from demur.asking import Passage, read_documents
 from demur.errors import DataError
+from demur.kb.folder import KnowledgeBase
 from demur.kb.passages import LONG, Paragraph, cuts
 
 
@@ -244,6 +245,11 @@ def test_missing_files_and_empty_folders(tmp_path: Path) -> None:
         list(read_documents(tmp_path / "no.md"))
     with pytest.raises(DataError, match="no file that demur reads"):
         list(read_documents(tmp_path))
+    with KnowledgeBase(tmp_path / "h.kb") as kb:
+        kb.put("notes", [Passage("1", "Ada rows.")])
+        assert len(kb) == 1
+    with pytest.raises(DataError, match=r"is a knowledge base.*; name it with --kb, or in Python"):
+        list(read_documents(tmp_path / "h.kb"))
 
 
 def test_a_paragraph_is_one_passage_if_it_is_short() -> None:

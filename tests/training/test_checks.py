@@ -12,7 +12,7 @@ import pytest
 from demur import data
 from demur.data import formats
 from demur.embedders import embedder
-from demur.errors import DemurError
+from demur.errors import DemurError, UsageError
 from demur.training import Trainer, trainer
 from demur.training.dev_set import judges
 from demur.training.recipes.stages import Recipe, Stage, pools_of, run
@@ -35,6 +35,15 @@ def bare(label: int | None) -> list[Pool]:
 
 def built(spec: str) -> Trainer:
     return trainer(spec.format(toy=toys.bert(), words=made.words(), vectors=toys.vectors()))
+
+
+def test_pools_may_come_from_a_generator_and_what_is_none_is_told() -> None:
+    net = built("match-pyramid(vectors={vectors}, epochs=1)")
+    again = net.train(pool for pool in LABELLED)  # type: ignore[arg-type]
+    assert again.fingerprint == net.train(LABELLED).fingerprint
+    for wrong in (None, "labelled.jsonl", LABELLED[0]):
+        with pytest.raises(UsageError, match=r"pools are a list of demur\.Pool, not"):
+            net.train(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

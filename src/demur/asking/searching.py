@@ -13,6 +13,7 @@ from demur.asking.gates.gate import is_for_candidates
 from demur.asking.reading import Look, looks
 from demur.errors import UsageError
 from demur.rankers import Ranker
+from demur.rankers.base import sound
 from demur.specs import Setting, Spec
 from demur.types import Candidate, FloatArray, Pool, Ranking
 
@@ -61,7 +62,7 @@ class Search(Ranker):
             scores = np.array([look.score for look in seen], np.float64)
             found = tuple(map(with_look, found, seen))
         else:
-            scores = self.ranker.score(question, texts)
+            scores = sound(self.ranker, self.ranker.score(question, texts), len(texts))
         order = np.argsort(-scores, kind="stable").tolist()
         return Ranking(question, tuple(found[at] for at in order), tuple(float(scores[at]) for at in order))
 

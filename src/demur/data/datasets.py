@@ -78,6 +78,12 @@ class Dataset:
             raise UnknownName(f"split of {self.name}", split, self.pools)
         return self.pools[split]
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.pools)
+
+    def __contains__(self, split: object) -> bool:
+        return split in self.pools
+
     def __getattr__(self, name: str) -> Pools:
         if not name.startswith("_"):  # those are asked for before the fields are there, as by copy
             for split, pools in self.pools.items():

@@ -89,6 +89,7 @@ def export_ranker(
     if precision == "fp32":
         check_near(agreement, folder)
     made = {"from": ranker.fingerprint, "precision": precision, "graph": "demur", "demur": __version__}
+    made |= store.learnt(ranker.folder if isinstance(ranker, BiEncoder) else "")
     spec = str(Spec(BiEncoder.name, {"max_length": length}))
     page = card(precision, agreement, "sentence encoder")
     _write(folder, found, graph, facts, made | {"agreement": asdict(agreement)}, spec, page)

@@ -140,7 +140,7 @@ def export(ranker: Ranker, folder: str | Path, precision: str = "", calibrate: s
             "graph": by,
             "demur": __version__,
         }
-        made |= {"agreement": asdict(agreement)}
+        made |= {"agreement": asdict(agreement), **store.learnt(ranker.folder)}
         with store.saving(folder, str(Spec(found.name, {"max_length": length})), made) as place:
             for name in FILES:
                 (inside / name).replace(place / name)

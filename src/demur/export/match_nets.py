@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from demur import __version__
+from demur import __version__, store
 from demur.errors import UsageError
 from demur.export import match_graph
 from demur.export.export import Exported, card, check_near, compared, some
@@ -57,7 +57,7 @@ def export(ranker: Match | Several, folder: Path, precision: str, calibrate: str
             check_near(agreement, folder)
         said = "fp32" if exact else precision or "int8"
         made: dict[str, Any] = {"from": ranker.fingerprint, "precision": said, "graph": "torch"}
-        made |= {"demur": __version__, "agreement": asdict(agreement)}
+        made |= {"demur": __version__, "agreement": asdict(agreement), **store.learnt(ranker.folder)}
         save(found, folder, made, {"README.md": card(said, agreement, ranker.name)})
     return Exported(folder, open_model(folder), said, "torch", agreement)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -169,6 +169,12 @@ class ReadBase:
     def keep_gate(self, save: Callable[[Path], object]) -> None:
         """Keep what is written to the file that is named, as the base's own gate, safe from a crash."""
         self._store.keep_gate(save)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close all files."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from demur.errors import UsageError
+from demur.errors import UsageError, count_of
 from demur.specs import Spelled
 from demur.types import Candidate, FloatArray, Pool, Ranking, texts_of
 
@@ -33,6 +33,32 @@ class InFolder(Protocol):
         ...
 
 
+def checked(ranker: Ranker, scores: object, answers: int) -> FloatArray:
+    """The scores that a ranker gave as an array, or an error if they are not one number for each answer."""
+    try:
+        found = np.asarray(scores, np.float64)
+    except (TypeError, ValueError):
+        found = np.full((), np.nan)
+    if found.shape != (answers,):
+        what = f"{type(ranker).__name__} gave {_shown(scores, found)} for {count_of(answers, 'answer')}"
+        raise UsageError(f"{what}; its score must return one number for each")
+    return found
+
+
+def sound(ranker: Ranker, scores: object, answers: int) -> FloatArray:
+    """The same where nobody looks at the scores after: an error too if one is not a number."""
+    found = checked(ranker, scores, answers)
+    if np.isnan(found).any():
+        raise UsageError(f"{type(ranker).__name__} gave a score that is not a number; look at its score")
+    return found
+
+
+def _shown(scores: object, found: FloatArray) -> str:
+    if found.ndim == 1:
+        return count_of(len(found), "score")
+    return f"an array of the shape {found.shape}" if found.ndim else f"{type(scores).__name__}, no scores"
+
+
 class Ranker(Spelled, ABC):
     """A frozen dataclass whose fields are its settings. Higher is better; inputs are never changed."""
 
@@ -53,7 +79,7 @@ class Ranker(Spelled, ABC):
 
     def score_pools(self, pools: Sequence[Pool]) -> list[FloatArray]:
         """One array of scores per pool; override it where pools are cheaper together."""
-        return [np.asarray(self.score(pool.question, pool.answers), dtype=np.float64) for pool in pools]
+        return [checked(self, self.score(pool.question, pool.answers), len(pool)) for pool in pools]
 
     def prepare(self, pools: Iterable[Pool]) -> Self:
         """The ranker as it will score these pools: itself, unless it needs their statistics first."""
@@ -79,5 +105,6 @@ class Ranker(Spelled, ABC):
         if not isinstance(question, str):
             raise UsageError(f"the question is {type(question).__name__}, not a text; write a string")
         scores = self.score_pools([Pool("q", question, tuple(candidates))])[0]
+        scores = sound(self, scores, len(candidates))
         order = np.argsort(-scores, kind="stable")
         return Ranking(question, tuple(candidates[i] for i in order), tuple(float(scores[i]) for i in order))

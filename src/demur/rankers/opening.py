@@ -162,8 +162,12 @@ def _write(folder: Path, texts: Mapping[str, str] | None) -> None:
 
 def _check_spelled(ranker: Ranker) -> None:
     """Raise an error if the ranker holds more than its spec says."""
-    known = ranker.name in registry.names("ranker")
-    if not known or registry.build("ranker", ranker.spec).fingerprint != ranker.fingerprint:
+    if ranker.name not in registry.names("ranker"):
+        raise UsageError(
+            f"{ranker.name!r} cannot be saved, as no package registers a ranker of that name, so the folder "
+            "could not be opened; declare an entry point for it in the group demur.ranker"
+        )
+    if registry.build("ranker", ranker.spec).fingerprint != ranker.fingerprint:
         raise UsageError(
             f"{ranker.spec} is more than its settings say, such as statistics of the texts it was prepared "
             "for, so it cannot be saved; save it before it is prepared"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from demur.errors import Astray, UsageError
 from demur.rankers.base import Ranker
 from demur.specs import Spec, Spelled, parse
-from demur.types import Pool
+from demur.types import Pool, listed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -54,8 +55,23 @@ def noting(log: list[dict[str, Any]], report: Reporter = silent) -> Reporter:
     return told
 
 
+def _of_lists(train: Callable[..., Ranker]) -> Callable[..., Ranker]:
+    """A way to train for which pools may come from a generator, and which refuses what is none."""
+
+    @wraps(train)
+    def trained(self: Trainer, pools: Sequence[Pool], dev: Sequence[Pool] = (), **more: Any) -> Ranker:
+        return train(self, listed(pools), listed(dev), **more)
+
+    return trained
+
+
 class Trainer(Spelled, ABC):
     """A frozen dataclass whose fields are its settings; among them is ``seed``, if it draws anything."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "train" in cls.__dict__:
+            cls.train = _of_lists(cls.train)  # type: ignore[method-assign]
 
     reads: ClassVar[bool] = False
     """Whether what it makes quotes from passages, and ranks only by the way."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from demur.cli.console import meter
+from demur.cli.console import meter, note, one_line
 from demur.cli.evaluation.pools import tell_doubts
 from demur.cli.options.documents import asked, kept_in, not_found, searched
 from demur.cli.risk import thresholds
+from demur.errors import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,6 +97,7 @@ def plan(questions: Labelled, confidence: float, how: dict[str, Any], json: bool
 
     from demur.risk.gates.planning import plan_of
 
+    tell_learnt(questions.ranker, questions.pools)
     ready = _ready(questions, how)
     found = plan_of(ready, confidence)
     if questions.kept:
@@ -115,6 +117,7 @@ def write_gate(
     from demur.errors import NoThreshold
     from demur.risk.gates.gate import Gate
 
+    tell_learnt(questions.ranker, questions.pools)
     ready = _ready(questions, how)
     try:
         gate = Gate.of(ready, share, confidence)
@@ -126,6 +129,19 @@ def write_gate(
             )
         thresholds.refuse(error, json, questions.told)
     thresholds.written(gate, thresholds.place_for(questions.spec, output), json, questions.told)
+
+
+def tell_learnt(ranker: Ranker | str, pools: Sequence[Pool]) -> None:
+    """Say so if the ranker has learnt from questions that are to certify it."""
+    from demur import ranker as opened
+    from demur.training.recipes.learnt_from import learnt_from
+
+    for name, shared in learnt_from(opened(ranker), pools):
+        note(
+            f"{shared:,} of these {count_of(len(pools), 'question')} are in what the ranker has learnt from "
+            f"({one_line(name)}), so the promise does not hold for others; calibrate on questions that were "
+            "kept out of training"
+        )
 
 
 def _ready(questions: Labelled, how: dict[str, Any]) -> Calibration:

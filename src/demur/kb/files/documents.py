@@ -120,6 +120,9 @@ def _folder(folder: Path) -> Iterator[Passage]:
     What cannot be read is passed over with a warning, as nobody has named it; if that is all, it is an error.
     """
     paths = files_in(folder)
+    if not paths and _is_base(folder):
+        fix = "name it with --kb, or in Python pass demur.kb of it"
+        raise DataError("is a knowledge base, not a folder of files", path=folder, fix=fix)
     if not paths:
         raise DataError("no file that demur reads", path=folder, fix=f"put files in it that end in {_KINDS}")
     passed_over = 0
