@@ -22,9 +22,7 @@ from demur.errors import DataError, UsageError
 
 GZIP = b"\x1f\x8b"
 HALF = r"\.\d+(?:-\d+)?\.part"  # how a name ends while it is written: its process, and now its thread
-
-LONGEST_LINE = 1 << 26
-"""Bytes; a longer line is most likely no line, and would only fill memory."""
+LONGEST_LINE = 1 << 26  # bytes; a longer line is most likely no line, and would only fill memory
 
 
 def is_pipe(path: str | Path) -> bool:

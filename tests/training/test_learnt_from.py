@@ -9,6 +9,7 @@ import pytest
 
 import demur
 from cli.calling import run
+from demur import data
 from demur.data import formats
 from demur.training import trainer
 from demur.training.recipes.learnt_from import learnt_from
@@ -33,12 +34,12 @@ def model(tmp_path: Path) -> Path:
 
 
 def test_what_was_learnt_from_is_found_by_its_questions(model: Path) -> None:
-    pools = demur.load(model.parent / "train.jsonl")
+    pools = data.pools(model.parent / "train.jsonl")
     found = [(str(model.parent / "train.jsonl"), 20), (str(model.parent / "dev.jsonl"), 2)]
     for spec in (str(model), f"committee(rankers=[{model}; bm25])"):
         assert list(learnt_from(demur.ranker(spec), pools)) == found
     assert not list(learnt_from(demur.ranker("bm25"), pools))
-    assert not list(learnt_from(demur.ranker(str(model)), demur.load(model.parent / "others.jsonl")))
+    assert not list(learnt_from(demur.ranker(str(model)), data.pools(model.parent / "others.jsonl")))
 
 
 @pytest.mark.parametrize("how", [("--plan",), ("--risk", "0.9", "-o", "g.json")])
