@@ -16,10 +16,10 @@ from pathlib import Path
 
 from rich.console import Console
 
-import demur
 from demur.cli.printed import VERBS
 from tools import (
     advised,
+    api_page,
     claims,
     comparison,
     determinism,
@@ -93,16 +93,8 @@ def _help(*words: str) -> str:
 
 
 def api() -> str:
-    """`docs/api.md`: every public name with its signature and docstring."""
-    parts = [f"{NOTICE}# The Python names\n"]
-    for name in demur.__all__:
-        thing = getattr(demur, name)
-        signature = (
-            "" if inspect.isclass(thing) and issubclass(thing, Exception) else str(inspect.signature(thing))
-        )
-        signature = re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"\1", signature)
-        parts.append(f"## `demur.{name}`\n\n```python\n{name}{signature}\n```\n\n{inspect.getdoc(thing)}\n")
-    return "\n".join(parts)
+    """`docs/api.md`: every public name, and what the classes behind them have."""
+    return f"{NOTICE}{api_page.api()}"
 
 
 def formats() -> str:

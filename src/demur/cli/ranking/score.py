@@ -24,7 +24,9 @@ def score(
     output: Annotated[
         str,
         typer.Option(
-            "-o", "--output", help="Where to write: .jsonl, .tsv, .csv, .parquet or .run; - is stdout."
+            "-o",
+            "--output",
+            help="Where to write, over what is there: .jsonl, .tsv, .csv, .parquet or .run; - is stdout.",
         ),
     ],
     ranker: Annotated[
