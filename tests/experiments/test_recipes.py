@@ -139,6 +139,13 @@ def different(table: Table) -> Table:
     return dataclasses.replace(table, column=column, row=list(rows.values()), published=[], loss=loss)
 
 
+def toy_reader(spec: str) -> str:
+    """A small reader of the same kind: `mini` shows no states to probes."""
+    if "mini(" in spec:
+        return spec.replace("mini(", f'mini(folder="{toys.small()}", ')
+    return f'span-reader(model="{toys.answerer()}", threshold=1e6, longest=4)'
+
+
 def toy(table: Table, folder: Path) -> Table:
     """The table over the toy data, and the systems' answers to it made up."""
     animals = str(folder / "animals.jsonl")
@@ -159,7 +166,7 @@ def toy(table: Table, folder: Path) -> Table:
         others = ["", "ape", "the ape!", "bee"]  # than the first four, in which all agree, not always rightly
         said = {str(n): "ape" if n < 4 else others[n * (number + 1) % 4] for n in range(9)}
         (folder / Path(name).stem).write_text(json.dumps(said), "utf-8")
-    reading = f'span-reader(model="{toys.answerer()}", threshold=1e6, longest=4)'
+    reading = toy_reader("")
     row = [
         dataclasses.replace(
             each,
@@ -170,7 +177,7 @@ def toy(table: Table, folder: Path) -> Table:
             trainer=each.trainer.replace("google-news", "{vectors}"),
             stage=[toy_stage(stage, animals) for stage in each.stage],
             seeds=each.seeds[:1],
-            reader=reading if each.reader else "",
+            reader=toy_reader(each.reader) if table.kind == "quoting" else reading if each.reader else "",
             others=f"{reading}; {reading.replace('=4', '=3')}" if each.others else "",
         )
         for each in table.row
