@@ -105,7 +105,11 @@ def listed(pools: Any) -> Sequence[Pool]:
     if isinstance(pools, str | bytes | PurePath | Pool | Mapping) or not isinstance(pools, Iterable):
         what = f"pools are a list of demur.Pool, not {type(pools).__name__}"
         raise UsageError(f"{what}; read a dataset or a file with demur.load")
-    return pools if isinstance(pools, Sequence) else list(pools)
+    found = pools if isinstance(pools, Sequence) else list(pools)
+    if isinstance(found, list | tuple) and found and not isinstance(found[0], Pool):
+        what = f"pools are demur.Pool, and the first of these is {type(found[0]).__name__}"
+        raise UsageError(f"{what}; make them with demur.Pool.of, or read a file with demur.load")
+    return found
 
 
 def check_label(label: Any) -> int | None:

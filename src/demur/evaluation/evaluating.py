@@ -63,13 +63,21 @@ def evaluate(
         ready = find_ranker(ranker).prepare(pools)
         spec, judged = ready.spec, Judged.of_pools(pools, _scored(ready, pools, on_batch), data)
     else:
-        spec, judged = "", Judged.of_pools(pools, ranker, data)
+        spec, judged = "", Judged.of_pools(pools, _arrays(ranker), data)
     answered = None
     if any(isinstance(measure, Selective) for measure in wanted):
         found, source = _confidence(judged, pools, qualifier, confidences)
         rels = {measure.rel for measure in split(wanted)[1]}
         answered = Answered.of(judged, rules.rules_for("P"), found, rels, source)
     return _report(judged, wanted, rules, confidence, seed, spec, data, answered)
+
+
+def _arrays(scores: Any) -> Iterable[Any]:
+    """Scores that may be evaluated, or an error: what is no ranker either."""
+    if isinstance(scores, Iterable):
+        return scores
+    what = f"what ranks is {type(scores).__name__}, neither a ranker, nor its name, nor scores"
+    raise UsageError(f"{what}; derive it from demur.rankers.Ranker, or give an array for each pool")
 
 
 def evaluate_run(

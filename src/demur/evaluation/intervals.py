@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -75,9 +76,9 @@ def draws(pools: int, seed: int, resamples: int) -> Iterator[IntArray]:
         yield np.bincount(drawn.ravel(), minlength=count * pools).reshape(count, pools)
 
 
-def generator(seed: int) -> np.random.Generator:
+def generator(seed: Any) -> np.random.Generator:
     """The random numbers of a seed."""
-    if seed < 0:
+    if not isinstance(seed, int | np.integer) or seed < 0:
         raise UsageError(f"the seed is {seed}; it must be a whole number from 0")
     return np.random.default_rng(seed)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,12 @@ from demur.types import FloatArray
 COMMON = "--common, or common=True in Python"
 
 
-def by_name(reports: Sequence[Report]) -> dict[str, Report]:
+def by_name(reports: Any) -> dict[str, Report]:
     """The reports by their rankers' names, or by their places where those are missing or the same."""
+    reports = list(reports) if isinstance(reports, Iterable) and not isinstance(reports, str) else [reports]
+    if wrong := [each for each in reports if not isinstance(each, Report)]:
+        what = f"what is compared are reports, not {type(wrong[0]).__name__}"
+        raise UsageError(f"{what}; give those of demur.evaluate, or demur.evaluation.Report.read of a file")
     names = [report.ranker for report in reports]
     distinct = all(names) and len(set(names)) == len(names)
     return {

@@ -77,7 +77,7 @@ def compare(
     counts is the pools and measures that all of them have. `on_row` is called after each measure of each
     system.
     """
-    named = dict(reports) if isinstance(reports, Mapping) else comparability.by_name(list(reports))
+    named = dict(reports) if isinstance(reports, Mapping) else comparability.by_name(reports)
     wanted = _listed(tests)
     base = comparability.baseline(list(named), baseline)
     convention = comparability.same_convention(named, base)
