@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from demur.asking.meaning.numbers import differ, reordered, without_numbers, written
-from demur.asking.meaning.opposites import opposed, without_opposites
+from demur.asking.meaning.opposites import opposed, turned, without_opposites
 
 
 def differing(one: str, other: str) -> bool:
@@ -103,6 +103,20 @@ def test_what_is_left_without_numbers() -> None:
         without_numbers(written("Is the 3rd room open at 9 p.m., or at -5?"))
         == "Is the room open at , or at ?"
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "way"),
+    [
+        ("How do I convert a PDF to Word?", "convert Word to PDF", True),
+        ("from the airport to the town", "from town to the airport", True),
+        ("turn my photos into a film", "turn a film into photos", True),
+        ("Word to PDF, or PDF to Word?", "PDF to Word?", False),
+        ("What have I to pay to you?", "What do I have to pay you?", False),
+    ],
+)
+def test_the_other_way_round(one: str, other: str, way: bool) -> None:
+    assert turned(one, other) == turned(other, one) == way
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from demur.asking.meaning.numbers import differ, reordered, without_numbers, written
-from demur.asking.meaning.opposites import opposed, without_opposites
+from demur.asking.meaning.opposites import opposed, turned, without_opposites
 from demur.asking.quoting import asked, found, places
 from demur.embedders.base import Vectors
 from demur.kb.base import Passages
@@ -62,12 +62,15 @@ def odd_one(question: str, own: str, stem: str, embed: Callable[[Sequence[str]],
 
     Each question has one that the other lacks. It is the share of what is between them that goes without
     these, squared: what is left of a near miss, such as another version, is nothing, and of another question
-    nearly all. Of the same numbers in another order it is 1 if all other words are the same and in order.
+    nearly all. It is 1 for the same numbers in another order, if all other words are the same and in order,
+    and for *Word to PDF* in place of *PDF to Word*.
     """
 
     def words(text: str) -> list[str]:
         return asked(text, stem) or [bare(text)]
 
+    if turned(question, own):
+        return 1.0
     against = opposed(question, own)
     texts = [without_opposites(each) for each in (question, own)] if against else [question, own]
     asks, has = (written(each) for each in texts)
