@@ -60,6 +60,8 @@ class Reader(Ranker):
 
     alone: ClassVar[bool] = True
     tolerance: ClassVar[float] = 1e-4
+    shows_states: ClassVar[bool] = True
+    """Whether `views` can show the states of its network, from which probes learn."""
     layers: ClassVar[tuple[str, ...]] = ()
     """What the arrays of states are called, if they have names."""
     folder: str = ""

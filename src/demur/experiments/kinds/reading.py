@@ -144,7 +144,7 @@ def _opened(spec: str) -> Reader:
 
 def probes_for(reader: Reader, run: Run, make: bool = True) -> Probes | None:
     """The probes of a reader with states to show, where the column has something for them to learn from."""
-    if not run.column.train or not reader.layers:
+    if not run.column.train or not reader.shows_states:
         return None
     from demur.doubt.probing.probe_training import ProbeTrainer
 

@@ -42,6 +42,7 @@ class Mini(OnePassReader):
     """
 
     name: ClassVar[str] = "mini"
+    shows_states: ClassVar[bool] = False
     tolerance: ClassVar[float] = 1e-5
     counted: ClassVar[tuple[str, ...]] = ("max_length", "stride", "longest", "n_best", "threshold")
     folder: str = ""

@@ -74,6 +74,11 @@ class Twice(Reader):
         return self.within.tolerance
 
     @property
+    def shows_states(self) -> bool:  # type: ignore[override]
+        """Whether the other reader does."""
+        return self.within.shows_states
+
+    @property
     def layers(self) -> tuple[str, ...]:  # type: ignore[override]
         """What the other reader's states are called."""
         return self.within.layers
