@@ -11,6 +11,7 @@ import demur
 from cli.calling import run
 from demur import data
 from demur.data import formats
+from demur.export.export import export
 from demur.training import trainer
 from demur.training.recipes.learnt_from import learnt_from
 from demur.types import Pool
@@ -40,6 +41,15 @@ def test_what_was_learnt_from_is_found_by_its_questions(model: Path) -> None:
         assert list(learnt_from(demur.ranker(spec), pools)) == found
     assert not list(learnt_from(demur.ranker("bm25"), pools))
     assert not list(learnt_from(demur.ranker(str(model)), data.pools(model.parent / "others.jsonl")))
+
+
+def test_an_exported_model_still_says_what_it_was_taught_on(model: Path) -> None:
+    export(demur.ranker(str(model)), model.parent / "fast", "fp32", str(model.parent / "others.jsonl"))
+    taught_on = data.pools(model.parent / "dev.jsonl")
+    assert [shared for _, shared in learnt_from(demur.ranker(str(model.parent / "fast")), taught_on)] == [
+        2,
+        2,
+    ]
 
 
 @pytest.mark.parametrize("how", [("--plan",), ("--risk", "0.9", "-o", "g.json")])
